@@ -16,8 +16,8 @@ import numpy as np
 from simtown.core.files import DamagedError, ForeignDirectoryError, save_text
 from simtown.core.untrusted import inside, open_regular, read_json, read_text
 
-#: What the files of cells and run directories call their format, and the version of the former.
-CELL, RUN_FORMAT, VERSION = "simtown-cell", "simtown-run", 1
+#: What the files of cells and run directories call their format.
+CELL, RUN_FORMAT = "simtown-cell", "simtown-run"
 #: The files of a run directory that are read here.
 RUN, ANSWERS, METRICS = "run.json", "test.npz", "metrics.jsonl"
 _DIGITS = 4
@@ -51,7 +51,7 @@ def save(directory: Path, folder: Path) -> Path:
     data = {name: value for name, value in run["data"].items() if name not in ("name", "path")}
     content: dict[str, Any] = {
         "format": CELL,
-        "version": VERSION,
+        "version": 1,
         "run": run | {"data": data},
         "correct": base64.b64encode(np.packbits(correct).tobytes()).decode(),
         "curve": curve,
@@ -79,8 +79,6 @@ def load(path: Path) -> tuple[dict[str, Any], np.ndarray, np.ndarray | None]:
             raise ForeignDirectoryError(
                 f"{path} was not made by simtown sweep --resume-from (its format is not '{CELL}')"
             )
-        if content["version"] != VERSION:
-            raise ValueError(f"its version is {content['version']}, this simtown reads {VERSION}")
         run, count = content["run"], content["run"]["test"]["n"]
         packed = np.frombuffer(base64.b64decode(content["correct"], validate=True), dtype=np.uint8)
         if count < 1 or len(packed) != (count + 7) // 8:

@@ -168,16 +168,8 @@ class Addition:
         """`28,198 (24,100 to 33,700)`, `1,575 to 1,825 (1,390 to 2,090)`, or `> 34,240 (from 33,600)`."""
         if not self.known:
             return "unknown"
-        least, most = (f"{end:,.0f}" for end in (self.at_least, self.at_most))
-        if self.at_least == self.at_most:
-            point = least
-        elif not np.isfinite(self.at_most):
-            point = f"> {least}"
-        elif not np.isfinite(self.at_least):
-            point = f"< {most}"
-        else:
-            point = f"{least} to {most}"
-        return point + _range(self.low, self.high, "{:,.0f}".format)
+        text = "{:,.0f}".format
+        return _point(self.at_least, self.at_most, text) + _range(self.low, self.high, text)
 
 
 @dataclass(frozen=True)
@@ -221,19 +213,21 @@ class Accuracies:
 
 def factor_text(at_least: float, at_most: float, low: float, high: float) -> str:
     """A factor with its interval: `11 (8.0 to 15)`, or a bound: `> 11 (from 8.0)`."""
-    if at_least == at_most:
-        point = _number(at_least)
-    elif at_most == np.inf and at_least > 0:
-        point = f"> {_number(at_least)}"
-    elif at_least == 0 and at_most < np.inf:
-        point = f"< {_number(at_most)}"
-    else:
-        point = "unknown"
-    return point + _range(low if low > 0 else -np.inf, high, _number)
+    least, low = (end if end > 0 else -np.inf for end in (at_least, low))
+    return _point(least, at_most, _number) + _range(low, high, _number)
 
 
 def _number(value: float) -> str:
     return f"{value:.2g}" if value < 10 else f"{value:,.0f}"
+
+
+def _point(at_least: float, at_most: float, text: Callable[[float], str]) -> str:
+    """A value, or what censoring leaves open: `> 3.1`, `1,575 to 1,825`."""
+    if at_least == at_most:
+        return text(at_least)
+    if at_most == np.inf:
+        return f"> {text(at_least)}" if at_least > -np.inf else "unknown"
+    return f"< {text(at_most)}" if at_least == -np.inf else f"{text(at_least)} to {text(at_most)}"
 
 
 def _range(low: float, high: float, text: Callable[[float], str]) -> str:

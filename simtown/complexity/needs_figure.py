@@ -19,8 +19,8 @@ from simtown.core import plots
 if TYPE_CHECKING:
     from simtown.complexity.needs import Findings, Need
 
-#: Figure 7 and 10's target.
-_COMPARED = 0.9
+#: The rule by which needs are read off, and Figure 7 and 10's target.
+_RULE, _COMPARED = "isotonic", 0.9
 #: What stands instead of a figure where no need can be read off.
 _ONE_SIZE = "Samples needed: this takes runs on training sets of at least two sizes,\nand there is one size."
 #: Inches that the name of a line takes, one above the other, and that a target takes in the legend.
@@ -47,7 +47,7 @@ class _Panels:
         return sorted({row.entities for row in self.rows})
 
 
-def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str = "All models") -> None:
+def samples(report: Findings, path: Path, compared: str = "All models") -> None:
     """Draw samples needed against the size of the world: all models at a target of 0.9, each at every target.
 
     The paper's Figures 5 to 7 (without distractor) stand above 8 to 10 (with it). Bars are bootstrap
@@ -57,10 +57,10 @@ def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str 
     target there are no panels of single models. `compared` is what the title calls the models.
     """
     every = sorted({c.model for c in report.curves}, key=model_order)
-    reached = {r.model for r in report.rows if r.rule == rule and r.samples < ABOVE}
+    reached = {r.model for r in report.rows if r.rule == _RULE and r.samples < ABOVE}
     never = [m for m in every if m not in reached] if reached else []
     models = [m for m in every if m not in never]
-    rows = [r for r in report.rows if r.rule == rule and r.model in models]
+    rows = [r for r in report.rows if r.rule == _RULE and r.model in models]
     if len({size for row in rows for size in (row.smallest, row.largest)}) == 1:
         figure = plots.new_figure(6.3, 2.1)
         figure.text(0.5, 0.5, _ONE_SIZE, ha="center", va="center", fontsize=10, color=plots.INK)

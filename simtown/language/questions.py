@@ -103,8 +103,6 @@ def encode(question: str) -> np.ndarray:
     import numpy as np
 
     tokens = words(question)
-    if len(tokens) > LENGTH:
-        raise ValueError(f"a question of {len(tokens)} tokens is too long: at most {LENGTH}")
     numbers = {w: i for i, w in enumerate(vocabulary())}
     out = np.zeros(LENGTH, dtype=np.uint8)
     out[: len(tokens)] = [numbers.get(t, UNKNOWN) for t in tokens]

@@ -107,7 +107,7 @@ def overtaking(a: Solid, b: Solid) -> float:
 
 @dataclass(frozen=True)
 class SolidRelation:
-    """A relation of a subject to one or two objects.
+    """A relation of a subject to an object, or to two.
 
     `measure` gives the metres by which it holds; within `margin` of zero the truth is undefined.
     """
@@ -115,7 +115,6 @@ class SolidRelation:
     name: str
     measure: Callable[..., float]
     margin: float
-    objects: int = 1
 
 
 #: Every relation of solids, by its name.
@@ -126,7 +125,7 @@ SOLID_RELATIONS: dict[str, SolidRelation] = {
         SolidRelation("next to", lambda a, b: BESIDE - distance(a, b), 0.25),
         SolidRelation("near", lambda a, b: NEAR - distance(a, b), 0.5),
         SolidRelation("far from", lambda a, b: distance(a, b) - FAR, 1.0),
-        SolidRelation("between", between, 0.1, objects=2),
+        SolidRelation("between", between, 0.1),
         SolidRelation("facing", facing, 0.1),
         SolidRelation("overtaking", overtaking, 0.5),
     )

@@ -48,10 +48,10 @@ def folded(name: str) -> str:
     return " ".join(name.lower().split())
 
 
-def meaning(name: str, names: Iterable[str]) -> str:
+def meaning(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
     """What to write instead of an unknown name: "did you mean weather?", or all names there are."""
     names = list(names)
-    similar = [n for n in names if n == _SYNONYMS.get(name)] or get_close_matches(name, names, 2)
+    similar = [n for n in names if n == _SYNONYMS.get(name)] or get_close_matches(name, names, 3, cutoff)
     return f"did you mean {' or '.join(similar)}?" if similar else f"choose among {', '.join(names)}"
 
 
@@ -112,9 +112,7 @@ def paint(value: object, what: str) -> str | None:
         return None
     name = folded(text(value, what, "red"))
     if name not in PAINTS:
-        similar = get_close_matches(name, PAINTS, 3, 0.5)
-        hint = f"did you mean {' or '.join(similar)}?" if similar else f"the paints are {', '.join(PAINTS)}"
-        raise TownError(f"unknown {what} '{value}': {hint}")
+        raise TownError(f"unknown {what} '{value}': {meaning(name, PAINTS, 0.5)}")
     return name
 
 

@@ -35,13 +35,7 @@ def reason(
 ) -> str:
     """One sentence, without a full stop: why a relation holds, fails, or is too close to say.
 
-    Args:
-        relation: its name.
-        names: of the subject and the objects, from :func:`the`.
-        solids: the same things.
-        camera: from where they are seen.
-        margin: metres, from :func:`simtown.town.relating.measure`.
-        holds: whether it holds; None if it is too close to say.
+    `names` and `solids` are of subject and objects, `margin` is :func:`simtown.town.relating.measure`.
     """
     least = MARGINS[relation]
     if relation in _MEANS:
@@ -52,7 +46,12 @@ def reason(
             sentence += f", and within {least:g} m of that it is too close to say: move one of them"
         return sentence
     if not np.isfinite(margin):
-        return _impossible(relation, names, solids, camera)
+        if relation == "overtaking":
+            return f"{names[0]} and {names[1]} have not both moved the same way"
+        if relation not in VIEWERS:  # one's own
+            return f"{names[0]} is not {relation} {names[1]}"
+        behind = next(n for n, solid in zip(names, solids, strict=True) if behind_camera(camera, solid))
+        return f"{behind} is behind the camera, where left and right mean nothing"
     framed = relation in VIEWERS or relation in DRIVERS
     if framed:
         sentence = _framed(relation, names, margin)
@@ -67,15 +66,6 @@ def reason(
     elif framed or (holds and relation != "on"):
         sentence += f"; over {least:g} m counts"
     return sentence
-
-
-def _impossible(relation: str, names: list[str], solids: Solids, camera: Camera) -> str:
-    if relation == "overtaking":
-        return f"{names[0]} and {names[1]} have not both moved the same way"
-    if relation not in VIEWERS:  # one's own
-        return f"{names[0]} is not {relation} {names[1]}"
-    behind = next(name for name, solid in zip(names, solids, strict=True) if behind_camera(camera, solid))
-    return f"{behind} is behind the camera, where left and right mean nothing"
 
 
 def _framed(relation: str, names: list[str], margin: float) -> str:

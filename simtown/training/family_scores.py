@@ -22,12 +22,7 @@ def right(split: Split, texts: Sequence[str], given: np.ndarray, answers: Sequen
     """(n,) bool: which questions of a split are answered right.
 
     A distance is also right if the metres that it names are within the stored tolerance of the true ones.
-
-    Args:
-        split: of the questions.
-        texts: the data set's answers, by the numbers of its column "value".
-        given: (n,) int64 places of the given answers in `answers`.
-        answers: all that may be given.
+    `texts` are the data set's answers, `given` (n,) int64 places of the given answers in `answers`.
     """
     place = {text: number for number, text in enumerate(answers)}
     true = np.array([place.get(text, -1) for text in texts])[split.column("value")]
@@ -49,14 +44,7 @@ def confidence(logits: np.ndarray) -> np.ndarray:
 def measure(
     dataset: Dataset, test: np.ndarray, val: np.ndarray, train_size: int | None, answers: Sequence[str]
 ) -> dict[str, Any]:
-    """Accuracy on the test set, overall and in parts.
-
-    Args:
-        dataset: that the run is tested on.
-        test: (n, answers) logits of the whole test split.
-        val: logits of the whole validation split.
-        train_size: training examples seen (None if these are others than the data set's).
-        answers: of the run, by the columns of the logits.
+    """Accuracy on the test set, overall and in parts; see :func:`simtown.training.evaluation.measure`.
 
     Returns:
         Shares with Wilson intervals, each with the mean "confidence" and "chance", the share that the best
@@ -100,11 +88,7 @@ def of_compositions(
 ) -> dict[str, Any]:
     """Accuracy on held-out compositions, and on the test questions of the same families.
 
-    Args:
-        dataset: that has them.
-        test: (n, answers) logits of the whole test split.
-        compositions: logits of the whole split of held-out compositions.
-        answers: by the columns of the logits.
+    Arguments as of :func:`simtown.training.evaluation.measure`.
 
     Returns:
         A share with its Wilson interval; "families" by name, each a share, with "seen", the share on test

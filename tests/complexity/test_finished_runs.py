@@ -123,7 +123,7 @@ def test_only_a_finished_run_is_kept(run, tmp_path):
 
 SPOILT = [lambda c: c.update(correct="!!"), lambda c: c.update(correct=c["correct"][4:])]
 SPOILT += [lambda c: c["run"].pop("test"), lambda c: c["run"]["test"].update(accuracy=0.123)]
-SPOILT += [lambda c: c.update(version=2), lambda c: c.update(format="other")]
+SPOILT += [lambda c: c.update(format="other")]
 
 
 @pytest.mark.parametrize("spoil", SPOILT)

@@ -43,11 +43,7 @@ class Film(nn.Module):
     after it; no weight decay; dropout of whole channels after the first convolutions.
 
     Args:
-        embedding: size of a word's embedding.
-        dropout: share of channels dropped after each convolution of stride 2.
-        width: size of the convolutional network; the numbers of filters are multiplied by it.
-        hidden: size of the LSTM's state.
-        blocks: residual blocks.
+        blocks: residual blocks. The others are those of :class:`simtown.training.models.cnn_lstm.CnnLstm`.
     """
 
     filters = (24, 48, 96)

@@ -35,11 +35,9 @@ class RelationNetwork(nn.Module):
     chance.
 
     Args:
-        embedding: size of a word's embedding.
         dropout: share of channels dropped after each convolution, and of units before the last layer.
-        width: size of the convolutional network; the numbers of filters are multiplied by it.
-        hidden: size of the LSTM's state.
-        relation: units of each layer that looks at a pair.
+        relation: units of each layer that looks at a pair. The others are those of
+            :class:`simtown.training.models.cnn_lstm.CnnLstm`.
     """
 
     filters = (32, 64, 64)

@@ -113,12 +113,7 @@ class TrueBoxes(nn.Module):
     The class token decides. It sees no picture. Nor does it know which vehicle is the subject: the two box
     tokens have no position, so the transformer gives the same answer whichever comes first, and only the
     words tell the roles apart. A distractor's box is not among them. Without dropout, which only delays it:
-    there are no pictures to learn by heart.
-
-    Args:
-        dropout: share of units dropped after attention and inside each layer.
-        width: units of a token are 96 times this, rounded to a multiple of the four attention heads.
-        layers: of the transformer.
+    there are no pictures to learn by heart. Arguments as of :class:`VisionTransformer`.
     """
 
     #: A picture alone cannot be asked about.
