@@ -61,7 +61,7 @@ def as_it_falls() -> Iterator[None]:
         named = [int(answer) in row.answers for row, answer in zip(rows, values.answer, strict=True)]
         return (values.state == KNOWN) & ~values.idle & np.array(named, dtype=bool)
 
-    def filled(world: Any, form: Form, answer: int, draws: Any) -> Any:
+    def filled(world: Any, form: Form, answer: int, draws: Any, limits: None) -> Any:
         *_, weather, things = fill(world, form, answer, draws) or (-1, None)
         vehicles, paint, *_ = fill(world, ANY_STREET, 0, draws)
         return vehicles, paint, weather, things and (things[0], draws.below(MOST_COUNT + 1))
