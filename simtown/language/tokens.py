@@ -17,6 +17,8 @@ from simtown.language.questions import PAD, UNKNOWN
 
 #: Tokens of the longest question, padding included.
 LENGTH = 48
+#: Families whose words come first; those of later ones follow all others, so that no number changes.
+FIRST = 24
 
 
 def words(question: str) -> list[str]:
@@ -30,15 +32,15 @@ def vocabulary(own_kinds: int = len(OWN)) -> tuple[str, ...]:
 
     The words of so many kinds of one's own are the last.
     """
-    texts = [text for family in families().values() for t in family.templates for text in t.texts]
+    texts = [" ".join(text for t in own.templates for text in t.texts) for own in families().values()]
     first = STREET_NOUNS[: -len(ANIMAL_NOUNS)]
     phrases = [
         *CATALOGUE, *map(plural, CATALOGUE), *VEHICLE_NOUNS, *map(plural, VEHICLE_NOUNS), *COLOURS,
         *first, *map(plural, first),
         *wording.RELATIONS.values(), *wording.DRIVERS.values(), *wording.SEEN.values(),
         *wording.LANES.values(), *wording.DIRECTIONS.values(), *wording.FROM, *wording.FROM.values(),
-        *ORDINALS, "nearer to the viewer than farther from bigger smaller", *texts,
-        "a an the not that is are neither nor and or any", *ANIMAL_NOUNS, *map(plural, ANIMAL_NOUNS),
+        *ORDINALS, "nearer to the viewer than farther from bigger smaller", *texts[:FIRST],
+        "a an the not that is are neither nor and or any", *ANIMAL_NOUNS, *map(plural, ANIMAL_NOUNS), *texts[FIRST:],
         *(f"{noun} {plural(noun)}" for kind in OWN[:own_kinds] for noun in (kind.name, kind.group)),
     ]  # fmt: skip
     tokens: dict[str, None] = {"<pad>": None, "<unk>": None}
