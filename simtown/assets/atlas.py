@@ -16,7 +16,7 @@ import numpy as np
 from simtown.assets.catalogue import BODIES, STREET_MESHES, entity_mesh, prop_mesh
 from simtown.assets.entities import CATALOGUE, OWN
 from simtown.assets.kept import kept
-from simtown.assets.mesh import Mesh
+from simtown.assets.mesh import Mesh, dots, face_normals, lengths
 from simtown.assets.palette import GLOW, HEADLAMP, MATERIALS, TAILLAMP, WINDOW, material
 from simtown.assets.street.road_surface import ground
 
@@ -84,18 +84,12 @@ class Atlas:
         return Mesh(self.vertices[v].astype(np.float64), triangles, self.materials[t].astype(np.int64))
 
 
-def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Products of rows of three, summed in one order on every processor."""
-    return a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + a[..., 2] * b[..., 2]
-
-
 def _normals(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """(t, 4) unit outward normals and distance of each plane; NaN for slivers that rounding has closed."""
-    p, q, r = (vertices[triangles[:, k]] for k in range(3))
-    cross = np.cross(q - p, r - p)
-    length = np.sqrt(_dot(cross, cross))
+    cross = face_normals(vertices[triangles])
+    length = lengths(cross)
     unit = cross / np.where(length > 0, length, np.nan)[:, None]
-    return np.concatenate([unit, _dot(unit, p)[:, None]], axis=1)
+    return np.concatenate([unit, dots(unit, vertices[triangles[:, 0]])[:, None]], axis=1)
 
 
 def _begins(triangles: np.ndarray, chosen: np.ndarray) -> np.ndarray:
@@ -156,10 +150,10 @@ def _arrays() -> dict[str, np.ndarray]:
             "parts": np.where(window, panes, 0).astype(np.uint8),
             "body": materials == paint,
             "own_paint": np.array([paint], dtype=np.uint8),
-            "hull": v[np.unique(_dot(v[:, None], _DIRECTIONS).argmax(axis=0))].astype(np.float32),
+            "hull": v[np.unique(dots(v[:, None], _DIRECTIONS).argmax(axis=0))].astype(np.float32),
             "lamps": _lamps(v, triangles, materials, kinds).astype(np.float32),
             "bounds": np.array([[v.min(axis=0), v.max(axis=0)]], dtype=np.float32),
-            "radius": np.sqrt(_dot(v, v).max(keepdims=True)).astype(np.float32),
+            "radius": np.sqrt(dots(v, v).max(keepdims=True)).astype(np.float32),
         }
         rows.append(row)
         offset += len(v)

@@ -6,10 +6,10 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from simtown.assets.mesh import Mesh
+from simtown.assets.mesh import Mesh, dots, face_normals, lengths
 
-#: Most faces of a vehicle, and of them that face one viewer: eight fit the fullest street of a picture.
-MOST_FACES, MOST_FACING = 2_500, 1_500
+#: Most faces of a vehicle: eight fit the fullest street of a picture.
+MOST_FACES = 2_500
 #: Rounds of simplifying a mesh.
 MOST_ROUNDS = 400
 #: Vertices are rounded to this part of a metre, as the atlas has them; those that are then one are joined.
@@ -24,16 +24,14 @@ def solid(corners: np.ndarray, materials: np.ndarray) -> Mesh:
     """
     points, index = np.unique(np.rint(corners.reshape(-1, 3) * GRID), axis=0, return_inverse=True)
     vertices, triangles = points / GRID, index.reshape(-1, 3)
-    is_flat = (_normals(vertices, triangles) == 0).all(axis=1)
-    triangles, materials = triangles[~is_flat], materials[~is_flat]
-    _, _, edge = _edges(triangles)
-    onward = triangles < np.roll(triangles, -1, axis=1)
-    way = np.bincount(edge.reshape(-1), np.where(onward, 1, -1).reshape(-1))
+    has_area = (face_normals(vertices[triangles]) != 0).any(axis=1)
+    triangles, materials = triangles[has_area], materials[has_area]
+    *_, edge = _edges(triangles)
+    way = np.bincount(edge.ravel(), np.sign(np.roll(triangles, -1, axis=1) - triangles).ravel())
     surface = _surfaces(edge)
     is_open = np.bincount(surface, (way[edge] != 0).any(axis=1)) > 0
-    p, q, r = (vertices[triangles[:, i]] for i in range(3))
-    inside_out = np.bincount(surface, dots(p, np.cross(q, r))) < 0
-    turned = (inside_out & ~is_open)[surface]
+    volume = np.bincount(surface, dots(vertices[triangles[:, 0]], face_normals(vertices[triangles])))
+    turned = ((volume < 0) & ~is_open)[surface]
     triangles = np.where(turned[:, None], triangles[:, ::-1], triangles)
     second = is_open[surface]
     whole = np.concatenate([triangles, triangles[second, ::-1]])
@@ -41,28 +39,15 @@ def solid(corners: np.ndarray, materials: np.ndarray) -> Mesh:
 
 
 def _surfaces(edge: np.ndarray) -> np.ndarray:
-    """(t,) the number of the surface of each triangle: those that share one of their (t, 3) edges."""
-    label = np.arange(len(edge))
-    least = np.empty(edge.max(initial=-1) + 1, dtype=np.int64)
+    """(t,) the first triangle of the surface of each: those that share one of their (t, 3) edges."""
+    surface = np.arange(len(edge))
     while True:
-        least[:] = len(edge)
-        np.minimum.at(least, edge.reshape(-1), np.repeat(label, 3))
-        smallest = np.minimum(label, least[edge].min(axis=1))
-        smallest = smallest[smallest]  # as far as its own label has come
-        if (smallest == label).all():
-            return np.unique(label, return_inverse=True)[1]
-        label = smallest
-
-
-def facing(mesh: Mesh) -> int:
-    """Most faces that face one viewer far away, at eye level."""
-    normals, turns = _normals(mesh.vertices, mesh.triangles), np.arange(36) * np.pi / 18
-    rays = np.stack([np.cos(turns), np.sin(turns), np.full(36, 0.2)], axis=1)
-    return max(int((dots(normals, ray) > 0).sum()) for ray in rays)
-
-
-def too_many(mesh: Mesh) -> bool:
-    return len(mesh.triangles) > MOST_FACES or facing(mesh) > MOST_FACING
+        least = np.full(edge.max(initial=-1) + 1, len(edge))
+        np.minimum.at(least, edge, surface[:, None])
+        smaller = surface[least[edge].min(axis=1)]
+        if (smaller == surface).all():
+            return surface
+        surface = smaller
 
 
 def simplified(mesh: Mesh) -> Mesh:
@@ -75,7 +60,7 @@ def simplified(mesh: Mesh) -> Mesh:
     vertices, triangles, materials = mesh.vertices.copy(), mesh.triangles, mesh.materials
     planes, refused = _planes(mesh), np.zeros(len(vertices))
     for _ in range(MOST_ROUNDS):
-        if not too_many(Mesh(vertices, triangles, materials)):
+        if len(triangles) <= MOST_FACES:
             break
         i, j, _ = _edges(triangles)
         ends, whole, each = (vertices[i], vertices[j]), planes[:, i] + planes[:, j], np.arange(len(i))
@@ -84,7 +69,7 @@ def simplified(mesh: Mesh) -> Mesh:
         best = errors.argmin(axis=0)
         cost = np.maximum(errors[best, each], 0) + 1e-9 * lengths(ends[1] - ends[0]) ** 2
         rank = np.empty(len(i), dtype=np.int64)
-        rank[np.lexsort((each, cost * 4.0 ** (refused[i] + refused[j])))] = each
+        rank[np.argsort(cost * 4.0 ** (refused[i] + refused[j]), kind="stable")] = each
         first = np.full(len(vertices), len(i))
         np.minimum.at(first, np.concatenate([i, j]), np.concatenate([rank, rank]))
         ring = first.copy()  # the first among all edges of the triangles around a vertex
@@ -96,7 +81,7 @@ def simplified(mesh: Mesh) -> Mesh:
             goal[j[chosen]] = i[chosen]
             shrunk = goal[triangles]
             left = (shrunk != np.roll(shrunk, -1, axis=1)).all(axis=1)
-            before, after = _normals(vertices, triangles[left]), _normals(moved, shrunk[left])
+            before, after = face_normals(vertices[triangles[left]]), face_normals(moved[shrunk[left]])
             over = dots(before, after) <= 0.2 * lengths(before) * lengths(after)
             wrong = np.zeros(len(vertices), dtype=bool)
             wrong[shrunk[left][over]] = True
@@ -119,7 +104,7 @@ def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _planes(mesh: Mesh) -> np.ndarray:
     """(10, v) the sums over the planes around each vertex that :func:`_error` needs."""
-    corner, normal = mesh.vertices[mesh.triangles[:, 0]], _normals(mesh.vertices, mesh.triangles)
+    corner, normal = mesh.vertices[mesh.triangles[:, 0]], face_normals(mesh.vertices[mesh.triangles])
     area = lengths(normal)
     unit = normal / area[:, None]
     i, j, edge = _edges(mesh.triangles)
@@ -149,17 +134,3 @@ def _error(planes: np.ndarray, points: np.ndarray) -> np.ndarray:
     pairs = combinations_with_replacement([*points.T, np.ones(len(points))], 2)
     terms = [a * b * row * (1 if a is b else 2) for (a, b), row in zip(pairs, planes, strict=True)]
     return sum(terms[1:], terms[0])
-
-
-def _normals(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """(t, 3) outward, twice as long as the triangle's area."""
-    p, q, r = (vertices[triangles[:, i]] for i in range(3))
-    return np.cross(q - p, r - p)
-
-
-def dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + a[..., 2] * b[..., 2]
-
-
-def lengths(vectors: np.ndarray) -> np.ndarray:
-    return np.sqrt(dots(vectors, vectors))

@@ -98,6 +98,21 @@ class VehicleKind(NamedTuple):
     group: str = "vehicle"
 
 
+def face_normals(corners: np.ndarray) -> np.ndarray:
+    """(t, 3) outward normals of triangles of (t, 3, 3) corners, twice as long as their areas."""
+    p, q, r = corners.swapaxes(0, 1)
+    return np.cross(q - p, r - p)
+
+
+def dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Products of rows of three, summed in one order on every processor."""
+    return a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + a[..., 2] * b[..., 2]
+
+
+def lengths(vectors: np.ndarray) -> np.ndarray:
+    return np.sqrt(dots(vectors, vectors))
+
+
 def join(*parts: Mesh | Iterable[Mesh]) -> Mesh:
     """One mesh of several, and of several in a list."""
     meshes = [mesh for part in parts for mesh in ([part] if isinstance(part, Mesh) else part)]
@@ -124,9 +139,8 @@ def loft(sections: Sequence[Sequence[Point]] | np.ndarray, paint: str, caps: boo
         fan = np.stack([np.zeros(k - 2, int), np.arange(1, k - 1), np.arange(2, k)], -1)
         faces += [fan[:, ::-1], fan + (n - 1) * k]
     vertices, triangles = loops.reshape(-1, 3), np.concatenate(faces)
-    p, q, r = (vertices[triangles[:, s]] for s in range(3))
-    normals = np.cross(q - p, r - p)
-    if (p * normals).sum() < 0:
+    normals = face_normals(vertices[triangles])
+    if (vertices[triangles[:, 0]] * normals).sum() < 0:
         triangles, normals = triangles[:, ::-1], -normals
     triangles = triangles[np.abs(normals).max(axis=1) > 2e-5]  # where loops close to a point or a line
     return Mesh.of(vertices, triangles, paint)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from simtown.assets.entities import ENTITIES, NAMED_BY_COLOUR
+from simtown.assets.entities import ENTITIES
 from simtown.core.options import SettingsError
 from simtown.core.streams import Stream
 from simtown.language.families import AskedWorld, means
@@ -26,6 +26,7 @@ from simtown.language.nouns import NOUNS, VEHICLE_NOUNS
 from simtown.language.programs import COLOURS, OWN_RELATIONS, depth
 from simtown.language.relations import RELATION_NAMES
 from simtown.language.views import Views
+from simtown.scenes.paint import may_change
 from simtown.scenes.weather import WEATHERS
 
 RELATIONS = (*RELATION_NAMES, *OWN_RELATIONS, "between")
@@ -44,7 +45,7 @@ _HOW = (
 #: Why a world has none of the pairs that a rule names.
 _WHY_NOT = {
     "kind": "these kinds do not meet in this world: give more `entities`",
-    "colour": "no such vehicle has that colour and others, too: give `paint=uniform`, or another colour",
+    "colour": "no such vehicle has that colour and others, too: give `paint=uniform`, another colour or kind",
     "weather": "there is no such weather in this world: add it to `weathers`",
     "relation": "this relation is not asked about: add it to `relations`",
 }
@@ -257,7 +258,7 @@ def _possible(what: str, world: AskedWorld) -> np.ndarray:
     if what == "kind":
         return exists[:, None] & exists & ~np.eye(len(exists), dtype=bool)
     if what == "colour":
-        free = exists & ~np.isin(ENTITIES, [*NAMED_BY_COLOUR]) & world.painted
+        free = exists & may_change()[:-1] & world.painted
         return free[:, None] & np.isin(np.arange(len(COLOURS)), world.colours)
     if what == "weather":
         return exists[:, None] & np.isin(np.arange(len(WEATHERS)), world.weathers)
