@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simtown.core.options import SettingsError
 from simtown.datasets.addresses import COMPOSITION
 from simtown.language import programs, wording
 from simtown.language.asking import AskedBatch, AskingRecipe, askable
@@ -28,10 +29,12 @@ from simtown.language.families import (
 )
 from simtown.language.forms import Form
 from simtown.language.grammar import parse
-from simtown.language.holdout import HeldOut, HoldOut, RuleError, read_rule
+from simtown.language.holdout import NO_LIMIT, HeldOut, HoldOut, RuleError, read_rule
+from simtown.language.more import ask_several, may_follow
 from simtown.language.programs import ProgramError, decode
+from simtown.language.relations import DEFAULT_RELATIONS, RELATION_NAMES
 from simtown.language.tokens import encode
-from simtown.language.twins import Twins, may_lead
+from simtown.language.twins import Twins, ask_twins, may_lead
 from simtown.scenes.scene import Scene, SceneBatch
 from simtown.scenes.silhouette import boxes
 
@@ -76,13 +79,14 @@ def hold_out(settings: Settings, alone: bool) -> HoldOut:
     seed = settings.seed_of("test")
     rules = tuple(read_rule(text, town, seed) for text in settings.hold_out)
     size = (settings.width, settings.height)
+    trial = AskingRecipe(seed, "hold-out", town, own, settings.weathers, size)
 
     def places(rule: HeldOut) -> tuple[int, ...]:
-        """The families that can be asked."""
-        trial = AskingRecipe(
-            seed, "hold-out", town, own, settings.weathers, size, hold_out=HoldOut((rule,), alone)
-        )
-        return tuple(p for p in range(len(own)) if askable(trial, p))
+        """The families that can be asked, in every weather."""
+        skies = town.weathers if rule.tables["weather"].any() else town.weathers[:1]
+        worlds = [replace(town, weathers=(sky, *town.weathers)) for sky in skies]
+        trials = [replace(trial, world=w, hold_out=HoldOut((rule,), alone)) for w in worlds]
+        return tuple(p for p in range(len(own)) if all(askable(t, p) for t in trials))
 
     asking = [rule.text for rule in rules if not rule.pictured]
     if asking and settings.questions_per_picture > 1:
@@ -91,13 +95,13 @@ def hold_out(settings: Settings, alone: bool) -> HoldOut:
         hold = HoldOut(rules, alone, tuple(map(places, rules)), MOST_TRIES)
         absent = [rule.text for rule, left in zip(rules, hold.families, strict=True) if not left]
         if absent:
-            raise RuleError(f"{absent[0]}: no question of these `questions` and `vehicles` holds it")
+            raise RuleError(f"{absent[0]}: no question of these `questions` and `crowd` holds it")
         return hold
     together = reduce(add, rules)
     left = set(range(len(own)))
     for rule in (*rules, together):
         lost = left - set(places(rule))
-        if lost and not rule.leaves_out:
+        if lost and not rule.frames and rule.depth == NO_LIMIT:
             name = own[min(lost)].name
             raise RuleError(f"{rule.text} leaves no question of the family {name}: hold out less")
         left -= lost
@@ -143,6 +147,26 @@ def _known(settings: Settings) -> dict[str, Family]:
     return families() | read_families(settings.own_families, "own_families")
 
 
+def check(settings: Settings) -> None:
+    """Raises SettingsError, or another ValueError, if these questions cannot be asked."""
+    answers(settings)
+    several = settings.questions_per_picture > 1
+    if settings.phrasing != "paper":
+        raise SettingsError("is for the paper's questions alone: leave it out", "phrasing")
+    if settings.hold_out:
+        hold_out(settings, alone=False)
+        hold_out(settings, alone=True)
+    if several and not any(map(may_follow, asked(settings))):
+        few = "needs exist, relations or another family of yes or no among `questions`"
+        raise SettingsError(few, "questions_per_picture")
+    unasked = problems(settings)
+    for name in (name for name in settings.questions if name in unasked):
+        raise SettingsError(f"{name} {unasked[name]}, or leave it out", "questions")
+    if several:  # are so many found about some pictures?
+        ask = ask_twins if settings.twins else ask_several
+        ask(recipe(settings, "train"), np.arange(4 * settings.block))
+
+
 @lru_cache(maxsize=8)
 def problems(settings: Settings) -> dict[str, str]:
     """The families that the world of these settings cannot ask, and why."""
@@ -161,8 +185,9 @@ def problems(settings: Settings) -> dict[str, str]:
 def world(settings: Settings, split: str, tables: Tables | None = None) -> AskedWorld:
     """What the questions of a split may be about; small pictures show no colour surely."""
     subject, obj, paint = settings.chances(split, tables)
-    low, high = settings.crowds
-    town = AskedWorld.of((subject + obj) / 2, paint, settings.weathers, low, high, settings.asked_relations)
+    chosen = settings.relations != DEFAULT_RELATIONS or settings.questions == ("paper",)
+    relations = settings.relations if chosen else RELATION_NAMES
+    town = AskedWorld.of((subject + obj) / 2, paint, settings.weathers, *settings.crowds, relations)
     return replace(town, colours=()) if settings.width * settings.height < SMALL**2 else town
 
 
@@ -182,10 +207,7 @@ def choices(settings: Settings, answer_type: str) -> tuple[str, ...]:
 
 def answers_of(settings: Settings) -> dict[str, tuple[str, tuple[str, ...]]]:
     """By family: the type of its answer, a key of ANSWERS, and the answers that it may have."""
-    types = (
-        {family.name: family.answer for family in asked(settings)} if settings.asks else {"paper": "truth"}
-    )
-    return {name: (answer_type, choices(settings, answer_type)) for name, answer_type in types.items()}
+    return {own.name: (own.answer, choices(settings, own.answer)) for own in asked(settings)}
 
 
 def possible(settings: Settings, answer_type: str) -> tuple[int, ...]:

@@ -80,7 +80,7 @@ _RELATIONS = (
     "Relations asked about: names separated by commas, or all (also in front of, behind), which is the "
     "default of other questions than the paper's."
 )
-_PHRASING = "paper: every question in the paper's one phrasing; varied: in several."
+_PHRASING = "Of the paper's questions. paper: all in its one phrasing; varied: in several."
 _WEATHERS = "Weathers that occur: all, or names separated by commas."
 _PAINT = "Vehicles' paint: own (as their kind is), uniform, natural (as cars in the street), or a CSV file."
 _SHARD = "Examples in each file; by default as many as fill 64 to 256 MB."
@@ -179,18 +179,8 @@ class Settings:
             self.tables()  # fast, as the import of the sampler is not
             if self.asks:
                 from simtown.datasets import asked
-                from simtown.language.more import may_follow
 
-                asked.answers(self)
-                if self.hold_out:
-                    asked.hold_out(self, alone=False)
-                    asked.hold_out(self, alone=True)
-                if self.questions_per_picture > 1 and not any(map(may_follow, asked.asked(self))):
-                    few = "needs exist, relations or another family of yes or no among `questions`"
-                    raise SettingsError(few, "questions_per_picture")
-                unasked = asked.problems(self)
-                for name in (name for name in self.questions if name in unasked):
-                    raise SettingsError(f"{name} {unasked[name]}, or leave it out", "questions")
+                asked.check(self)
                 return
             from simtown.language.sampler import plan_of
 
@@ -220,10 +210,7 @@ class Settings:
             raise SettingsError("is for the paper's questions alone: use `crowd`", "distractor")
         if self.entities < self.vehicles and not self.asks:
             raise SettingsError("must be at least 3 with `distractor=True`", "entities")
-        try:
-            check_size(self.width, self.height)
-        except ValueError as error:
-            raise SettingsError(str(error)) from error
+        check_size(self.width, self.height)
         files = sum(-(-count // self.shard_size) for count in self.counts().values())
         if files > MOST_SHARDS:
             most = f"more than a manifest can list ({MOST_SHARDS:,})"
@@ -241,8 +228,11 @@ class Settings:
             from simtown.language.families import FamilyError, read_families
 
             try:
-                text = Path(path).read_text(encoding="utf-8")
+                own = Path(path).read_text(encoding="utf-8")
+                text = "\n".join(filter(None, (self.own_families, own)))
                 named = ",".join(read_families(text, path))
+                if taken := {"paper", "all", *FAMILIES}.intersection(named.split(",")):
+                    raise FamilyError(f"{min(taken)} is a family of simtown: give yours another name")
             except (OSError, UnicodeError, FamilyError) as error:
                 why = getattr(error, "strerror", None) or error
                 raise SettingsError(f"{path} cannot be used: {why}", "questions") from error
@@ -264,12 +254,6 @@ class Settings:
         from simtown.datasets.asked import problems
 
         return problems(self)
-
-    @property
-    def asked_relations(self) -> tuple[str, ...]:
-        """The relations of questions of families: all, if none are chosen."""
-        chosen = self.relations != DEFAULT_RELATIONS or self.questions == ("paper",)
-        return self.relations if chosen else RELATION_NAMES
 
     @property
     def block(self) -> int:

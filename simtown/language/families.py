@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from simtown.assets.entities import ENTITIES, KEEP_PAINT
+from simtown.language import wording
 from simtown.language.forms import Form, fill
 from simtown.language.nouns import (
     GROUPS,
@@ -125,8 +126,9 @@ def families() -> dict[str, Family]:
 
 def read_families(text: str, where: str) -> dict[str, Family]:
     """The families of a TOML text. Raises FamilyError, which names where it comes from."""
+    by_name = dict[Annotated[str, msgspec.Meta(pattern=r"^[\w-]+$")], Family]
     try:
-        tables = msgspec.convert(tomllib.loads(text), dict[str, Family])
+        tables = msgspec.convert(tomllib.loads(text), by_name)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise FamilyError(f"{where} is no TOML of families: {error}") from None
     for name, family in tables.items():
@@ -141,15 +143,17 @@ def _problem(template: Template, answer: str) -> str:
     for slot in template.slots:
         if slot not in SLOTS and not _range(slot):
             return f"has a slot '{slot}': choose among {', '.join(SLOTS)}"
-    for text in template.texts:
-        places = [int(digits) for digits in re.findall(r"\{[^}]*?(\d+)\}", text)]
-        if max(places, default=0) > len(template.slots) or text.count("{") != len(places):
-            return f"has the text '{text}', which names a slot that is not there"
     try:
-        form, _ = AskedWorld.of(np.ones(len(ENTITIES)), np.zeros(0), WEATHERS, 2, 8).trial(template)
+        form, values = AskedWorld.of(np.ones(len(ENTITIES)), np.zeros(0), WEATHERS, 2, 8).trial(template)
         check(form)
     except (IndexError, AttributeError, TypeError, ValueError) as error:
-        return f"has the program '{template.program}', which cannot be read: {error}"
+        why = "a bracket or a slot is missing" if isinstance(error, IndexError) else error
+        return f"has the program '{template.program}', which cannot be read: {why}"
+    varied = {place for place, slot in enumerate(template.slots, 1) if not slot.isdigit()}
+    for text in template.texts:
+        named = {int(digits) for digits in re.findall(r"\{[^}]*?(\d+)\}", text)}
+        if varied - named or "{" in wording.fill(text, values):
+            return f"has the text '{text}': name each of its slots, as {{1}}, {{a 1}} or {{many 1}}"
     asked = answer_type(form)
     return "" if asked == answer else f"answers with {asked}, not with {answer}: {template.program}"
 

@@ -96,11 +96,6 @@ class HeldOut:
         """Whether pictures hold the compositions."""
         return any(self.tables[name].any() for name in self.SEEN)
 
-    @property
-    def leaves_out(self) -> bool:
-        """Whether whole families may be held out: those of a frame, or of deep programs."""
-        return bool(self.frames) or self.depth < NO_LIMIT
-
     def shown(self, scenes: Any) -> np.ndarray:
         """(n,) bool: which scenes of a batch show a composition."""
         kind = scenes.entity.astype(np.int64)
@@ -220,10 +215,8 @@ def read_rule(text: str, world: AskedWorld, seed: int) -> HeldOut:
         return replace(held, depth=int(limit[1]))
     if limit := re.fullmatch(r"count *> *(\d{1,2})", text):
         if not 0 < int(limit[1]) < (most := max(world.answers["count"])):
-            why = f"counts from 0 to {most} are asked for, and two must be left"
-            raise RuleError(
-                f"{text}: with {world.most} vehicles {why}: choose another count, or more `vehicles`"
-            )
+            why = f"with {world.most} vehicles counts from 0 to {most} are asked for, and two must be left"
+            raise RuleError(f"{text}: {why}: choose another count, or more `crowd`")
         return replace(held, count=int(limit[1]))
     if frame := re.fullmatch(rf"frame: *({'|'.join(FRAMES)})", text):
         return replace(held, frames=(frame[1],))
@@ -279,12 +272,8 @@ def _named(text: str, world: AskedWorld) -> tuple[str, np.ndarray]:
             others.append((found[0], np.array(OTHERS[found[0]]) == name))
         else:
             similar = get_close_matches(name, [*nouns, *COLOURS, *WEATHERS, *RELATIONS])
-            meant = (
-                f"'{name}' is unknown: did you mean {' or '.join(similar)}?"
-                if similar
-                else f"'{name}' is unknown: {_HOW}"
-            )
-            raise RuleError(f"{text}: {meant}")
+            hint = f"did you mean {' or '.join(similar)}?" if similar else _HOW
+            raise RuleError(f"{text}: '{name}' is unknown: {hint}")
     if len(kinds) + len(others) != 2 or not kinds or (len(kinds) == 2 and (kinds[0] & kinds[1]).any()):
         raise RuleError(f"{text}: {_HOW}")
     if others:

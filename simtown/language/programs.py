@@ -98,7 +98,7 @@ def grammar() -> dict[str, Sequence[Any]]:
 def check(form: Any) -> None:
     """Raises ProgramError if a form is no question of the grammar, and so has no value."""
     if not _fits(form, "QUESTION"):
-        raise ProgramError(f"'{form}' is no program: some part of it is of another type than its place")
+        raise ProgramError(f"'{form}' is no program: some part of it is unknown, or of another type")
 
 
 def _fits(part: Any, pattern: Any) -> bool:

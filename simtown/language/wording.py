@@ -30,6 +30,7 @@ FROM = {
     "nearest": "nearest",
     "farthest": "farthest",
 }
+_ORDINALS = dict(enumerate(ORDINALS, 1))
 #: What a distance is from, if nothing else is said.
 _FROM_VIEWER = {"nearest": " to the viewer", "farthest": " from the viewer"}
 
@@ -100,13 +101,11 @@ def predicate(form: Form) -> str:
 
 
 def fill(text: str, slots: list[Any]) -> str:
-    """A text of a template with the words of its slots: {1}, {a 1}, {the 1}, {many 1}, {1's}."""
+    """A text of a template with the words of its slots, such as {1}, {a 1}, {many 1}."""
     values: dict[str, str] = {}
     for place, slot in enumerate(slots, 1):
         if not isinstance(slot, Form):
-            word = (
-                ORDINALS[slot - 1] if isinstance(slot, int) else RELATIONS.get(slot, DRIVERS.get(slot, slot))
-            )
+            word = _ORDINALS.get(slot) or RELATIONS.get(slot, DRIVERS.get(slot, str(slot)))
             values |= {str(place): word.removesuffix(" {0}'s driver"), f"bare {place}": str(slot)}
             values |= {f"from {place}": FROM.get(slot, ""), f"seen {place}": SEEN.get(slot, "")}
         elif slot.name in ("the", "a", "every"):

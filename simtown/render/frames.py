@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from simtown.core.options import SettingsError
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -94,7 +96,7 @@ def check_card_size(width: int, height: int) -> None:
 
 
 def check_size(width: int, height: int) -> None:
-    """Raises ValueError unless both sides are from SMALLEST to LARGEST pixels."""
+    """Raises SettingsError unless both sides are from SMALLEST to LARGEST pixels."""
     if not (SMALLEST <= width <= LARGEST and SMALLEST <= height <= LARGEST):
         limits = f"each side from {SMALLEST} to {LARGEST} pixels"
-        raise ValueError(f"picture size {width}x{height} is out of range: {limits}")
+        raise SettingsError(f"picture size {width}x{height} is out of range: {limits}")

@@ -1,6 +1,7 @@
 """Questions of families: fair, addressed, well-posed, and the same however they are asked for."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import h5py
 import hdf5plugin  # noqa: F401  (registers the filters)
@@ -196,6 +197,7 @@ def test_a_change_is_found_though_all_checksums_match(made, column, quick, copy)
         ({"questions_per_picture": 5}, "n"),
         ({"questions_per_picture": 2, "questions": ("count", "kind"), "n": 40}, "questions_per_picture"),
         ({"distractor": True}, "distractor"),
+        ({"phrasing": "varied"}, "phrasing"),
         ({"cannot_tell": 0.9}, "cannot_tell"),
     ],
 )
@@ -205,28 +207,26 @@ def test_impossible_settings_are_named(given, setting):
     assert error.value.setting == setting
 
 
+OWN = """[{}]
+answer = "{}"
+templates = [{{ program = "{}", slots = ["{}"], texts = ["{}"] }}]
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "part"),
     [
         ("x = [", "no TOML"),
         ('[a]\nanswer = "truth"\ntemplates = []', "templates"),
-        (
-            '[a]\nanswer = "truth"\ntemplates = [{program = "exist(all(zebra))", slots = [], texts = ["?"]}]',
-            "zebra",
-        ),
-        (
-            '[a]\nanswer = "maybe"\ntemplates = [{program = "exist(1)", slots = ["set"], texts = ["?"]}]',
-            "not with maybe",
-        ),
-        (
-            '[a]\nanswer = "truth"\ntemplates = [{program = "exist(1)", slots = ["set"], texts = ["{2}?"]}]',
-            "a slot that is not there",
-        ),
-        (
-            '[a]\nanswer = "truth"\ntemplates = [{program = "holds(1, 2)", slots = ["kind", "noun"], '
-            'texts = ["?"]}]',
-            "of another type",
-        ),
+        (OWN.format("a", "truth", "exist(filter(all(zebra), has(lane, 1)))", "lane", "{1}?"), "zebra"),
+        (OWN.format("a", "maybe", "exist(1)", "set", "{a 1}?"), "not with maybe"),
+        (OWN.format("a", "truth", "exist(1", "set", "{a 1}?"), "bracket"),
+        (OWN.format("a", "truth", "exist(1)", "set", "{a 2}?"), "{a 2}"),
+        (OWN.format("a", "truth", "exist(1)", "set", "{any 1}?"), "{any 1}"),
+        (OWN.format("a", "truth", "exist(1)", "set", "Is it there?"), "each of its slots"),
+        (OWN.format("a", "truth", "holds(1, 2)", 'kind", "noun', "{1} {2}?"), "of another type"),
+        (OWN.format("a, b", "truth", "exist(1)", "set", "{a 1}?"), "no TOML"),
+        (OWN.format("exist", "truth", "exist(1)", "set", "{a 1}?"), "exist is a family"),
     ],
 )
 def test_a_file_of_families_that_cannot_be_used(text, part, tmp_path):
@@ -236,17 +236,18 @@ def test_a_file_of_families_that_cannot_be_used(text, part, tmp_path):
         replace(SETTINGS, questions=(str(path),)).check()
 
 
-def test_a_family_of_ones_own_is_kept_with_the_data_set(tmp_path):
-    path = tmp_path / "own.toml"
-    path.write_text(
-        '[siren]\nanswer = "count"\ntemplates = [{program = "count(all(emergency vehicle))", slots = [], '
-        'texts = ["How many sirens?"]}]'
-    )
-    generate(
-        replace(SETTINGS, questions=("exist", str(path)), n=24, val=0, test=0), tmp_path / "town", workers=1
-    )
-    path.unlink()
+def test_families_of_ones_own_are_kept_with_the_data_set(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "questions.md").read_text(encoding="utf-8")
+    example = page[page.index("    [siren]\n") :].partition("\n\n")[0]
+    paths = tmp_path / "siren.toml", tmp_path / "there.toml"
+    paths[0].write_text(example)
+    paths[1].write_text(OWN.format("there", "truth", "exist(1)", "set", "Is {a 1} there?"))
+    asking = replace(SETTINGS, questions=("exist", *map(str, paths)), n=24, val=0, test=0)
+    generate(asking, tmp_path / "town", workers=1)
+    for path in paths:
+        path.unlink()
     data = open_dataset(tmp_path / "town")
-    assert data.names["families"] == ["exist", "siren"]
-    assert {e.question for e in data.train[:] if e.family == "siren"} == {"How many sirens?"}
+    assert data.names["families"] == ["exist", "siren", "there"]
+    asked_of = {e.family: e.question for e in data.train[:]}
+    assert asked_of["siren"].startswith("How many emergency vehicles are in the ")
     assert verify(tmp_path / "town", Raster(), pictures=None).problems == []
