@@ -105,7 +105,7 @@ def _resolved(words: list[str], lexicon: Lexicon) -> list[str]:
             word = _spaced(noun if word == "one" else plural(noun))
         else:
             named = str(lexicon["NOUN"].get(word) or lexicon["NOUNS"].get(word))
-            noun = named if named in NOUNS else noun
+            noun = named if named in NOUNS and not (noun and words[0] == "what") else noun
         result += word.split()
     return result
 
