@@ -79,7 +79,7 @@ True: Is the firetruck right of the scooter? Is the truk right of the scoter? Is
 !: What is red? How many things are red? Is nothing pink? Are the others red? Is the truck on its left?
 True: Is anything red? Do vehicles outnumber people in the near lane?
 False: Is everything red? Is there a fire truck or a bus left of the cinema? Are there no scooters or buses?
-!: Do people outnumber scooters in the far lane? How many red trucks and vans are there? Is man a dog or a cat?
+!: Do people outnumber scooters in the far lane? How many red trucks and vans are there? Is man a dog or cat?
 !: Does the man face away from the truck? Is the truck taller than a scooter or van? Is there another truck?
 !: Is the taxi red? What colour is the bakery? Do you like snow? Is the mailbox left of the fire truck?
 """
