@@ -25,7 +25,7 @@ from simtown.scenes.placement import LEAST_VISIBLE
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
 from simtown.town.explaining import reason
-from simtown.town.reasons import listed
+from simtown.town.things import listed
 
 #: Width and height of the pictures, pixels; how many there are, and the most answers that are listed.
 SIZE, COUNT, _LISTED = (384, 216), 4, 6

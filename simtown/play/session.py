@@ -30,10 +30,9 @@ from simtown.town.answering import TownAnswer, answer, direct_answer, examples
 from simtown.town.checks import TownError
 from simtown.town.evaluating import Evaluator
 from simtown.town.qualities import TooCloseError, View
-from simtown.town.reasons import the
 from simtown.town.relating import MARGINS
 from simtown.town.snapshot import Frame
-from simtown.town.things import Thing, label, paintable
+from simtown.town.things import Thing, label, paintable, the
 from simtown.town.town import Town
 
 #: How many steps can be undone, questions are kept, and questions are offered.

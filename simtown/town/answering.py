@@ -21,9 +21,8 @@ from simtown.scenes.weather import WEATHER_KINDS, WEATHERS
 from simtown.town.checks import TownError, text
 from simtown.town.evaluating import Evaluator
 from simtown.town.qualities import CLOSE, TooCloseError, View
-from simtown.town.reasons import listed, the
 from simtown.town.relating import MARGINS, measure
-from simtown.town.things import Thing, label, meant
+from simtown.town.things import Thing, label, listed, meant, the
 
 
 @dataclass(frozen=True, repr=False)

@@ -17,9 +17,8 @@ from simtown.language.questions import with_article
 from simtown.language.solids import SURFACES, betweens, truth
 from simtown.town.checks import TownError
 from simtown.town.qualities import ORDERS, QUANTITIES, Judgement, TooCloseError, View
-from simtown.town.reasons import listed, reason, the
-from simtown.town.relating import MARGINS, measure
-from simtown.town.things import Thing, label, meant
+from simtown.town.relating import MARGINS, measure, reason
+from simtown.town.things import Thing, label, listed, meant, the
 
 #: The most cases of relations that a question may compare.
 MOST_CASES = 20_000
@@ -216,7 +215,7 @@ class Evaluator:
         measured = [(measure(relation, camera, *solids), solids) for solids in product(*shapes)]
         margin, solids = max(measured, key=lambda entry: entry[0])
         holds = truth(margin, MARGINS[relation])
-        return Judgement(holds, margin, reason(relation, names, solids, camera, margin, holds))
+        return Judgement(holds, margin, reason(relation, names, solids, camera, margin))
 
     def _between(self, phrases: tuple[Form, ...]) -> Judgement:
         """The clearest of all cases that "a" may mean, measured together; alone they would take hours."""

@@ -11,7 +11,7 @@ from simtown.scenes.scene import Scene
 from simtown.town.checks import TownError
 from simtown.town.evaluating import Evaluator
 from simtown.town.qualities import TooCloseError
-from simtown.town.reasons import the
+from simtown.town.things import the
 from simtown.town.town import Town
 
 

@@ -21,10 +21,9 @@ from simtown.scenes.footprints import depths
 from simtown.scenes.paint import own_paint
 from simtown.scenes.scene import SceneBatch, Weather
 from simtown.town.checks import TownError
-from simtown.town.reasons import the
 from simtown.town.relating import MARGINS, measure
 from simtown.town.snapshot import SIZE
-from simtown.town.things import Thing, scene_of
+from simtown.town.things import Thing, scene_of, the
 from simtown.town.truth import Truth
 
 #: Of each quantity: how it is said, and the orders in which more of it and less of it come first.

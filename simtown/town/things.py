@@ -272,6 +272,19 @@ def label(thing: Thing) -> str:
     return f"{thing.kind} 1" if thing.name == thing.kind else thing.name
 
 
+def the(name: object) -> str:
+    """A thing's name with its article; one with a number has none: "the taxi", "taxi 2"."""
+    return str(name) if str(name)[-1:].isdigit() else f"the {name}"
+
+
+def listed(things: Iterable[object], last: str = "and") -> str:
+    """Names in a row: "taxi, tram and taxi 2"; of more than eight the first."""
+    names = [str(thing) for thing in things]
+    if len(names) > 8:
+        return f"{', '.join(names[:8])}, ..."
+    return f" {last} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
 def _reach(thing: Thing) -> float:
     """Metres within which all of a thing lies of its origin, seen from above."""
     corners = outline(thing.kind, thing.style)

@@ -21,10 +21,9 @@ from simtown.scenes.footprints import number
 from simtown.scenes.paint import own_paint
 from simtown.scenes.scene import Scene, SceneBatch, Weather
 from simtown.town.checks import TownError, folded, shown
-from simtown.town.reasons import the
 from simtown.town.relating import MARGINS, table
 from simtown.town.snapshot import Frame
-from simtown.town.things import Thing, scene_of
+from simtown.town.things import Thing, scene_of, the
 
 #: The colours of boxes in a notebook.
 _BOXES = ((0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167), (230, 159, 0), (86, 180, 233))

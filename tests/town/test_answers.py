@@ -19,8 +19,8 @@ from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP, hull, separation
 from simtown.scenes.scene import Prop, Scene, Vehicle
 from simtown.town import Town, TownError, evaluating
-from simtown.town.reasons import the
 from simtown.town.relating import MARGINS, measure, table
+from simtown.town.things import the
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "town.md").read_text(encoding="utf-8")

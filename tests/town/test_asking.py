@@ -13,7 +13,7 @@ from simtown.language.grammar import language
 from simtown.language.nouns import NOUNS, plural
 from simtown.scenes.scene import Scene, Vehicle
 from simtown.town import Town, TownError
-from simtown.town.reasons import the
+from simtown.town.things import the
 from tests.every import for_every
 
 

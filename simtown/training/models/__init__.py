@@ -12,7 +12,6 @@ import sys
 from collections.abc import Collection
 from importlib import import_module
 from inspect import Parameter, signature
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,12 +155,6 @@ def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
     """A model, its weights drawn from PyTorch's current random state. Raises ModelError."""
     require_serves(name, world.answers > 1)
     kind, encoder = find(name), encoder_of(name)
-    for key, value in chosen.items() if name in MODELS or encoder else ():
-        least = 1 if isinstance(value, int) else 0
-        if isinstance(value, int | float) and not isinstance(value, bool) and not least <= value < inf:
-            raise ModelError(
-                f"cannot make the model '{name}': its option {key} must be at least {least}, not {value}"
-            )
     try:
         return kind(world, **({"encoder": encoder} if encoder else {}), **chosen)
     except (ArithmeticError, AssertionError, TypeError, ValueError, RuntimeError) as error:
