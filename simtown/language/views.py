@@ -17,6 +17,7 @@ from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS, PAINTS, TINTS
 from simtown.language.colours import colour_of, seen
 from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS, ENTITY, PROP, WORD, WORDS
+from simtown.language.sights import also_shown, street_sights
 from simtown.scenes.footprints import outline
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
@@ -77,8 +78,6 @@ class Views:
         """(n, s) int8: 1 where a slot's thing is seen, 0 where it is hardly seen, -1 where there is none."""
         seen_ = np.where(self.scenes.entity >= 0, 1, -1).astype(np.int8)
         if self.things:
-            from simtown.language.sights import street_sights
-
             seen_ = np.concatenate([seen_, street_sights(self.scenes, self.size)], axis=1)
         return seen_
 
@@ -226,8 +225,6 @@ def members() -> dict[int, np.ndarray]:
 @cache
 def alike() -> np.ndarray:
     """By the place of a noun in members(), (kinds + 1,) bool: which could be taken for it, or show one."""
-    from simtown.language.sights import also_shown
-
     kinds = np.array([*ENTITIES, *PROPS, ""])
     return np.stack([np.isin(kinds, [*also_shown(kinds[means].tolist())]) for means in members().values()])
 

@@ -31,6 +31,7 @@ from simtown.training import early_stopping, models, run_directory
 from simtown.training.display import FitDisplay
 from simtown.training.evaluation import accuracy_in_words, logits_of, measure, references, right
 from simtown.training.fit_settings import FitSettings, check_examples
+from simtown.training.kept_features import features_of
 from simtown.training.models import build, encoder_of
 from simtown.training.models.layers import answer_loss
 from simtown.training.run_curve import curve
@@ -151,8 +152,6 @@ def _train(
     def source_of(name: str, n: int, kept: bool | None) -> ExampleSource:
         split, said = dataset[name], note if name == "train" else lambda line: None
         if encoder_of(settings.model) and kept is not False:
-            from simtown.training.kept_features import features_of
-
             blocks = features_of(dataset, name, n, model.encoder, device, note)
             return Encoded(blocks, split, n, world, device)
         return open_split(split, n, world, device, kept, said, beside)

@@ -10,8 +10,7 @@ from torch import nn
 
 from simtown.training.models import layers
 from simtown.training.models.layers import HEAD, perceptron
-from simtown.training.models.maps import Places
-from simtown.training.models.stage import Label, Stage
+from simtown.training.models.stage import Label, Places, Stage
 from simtown.training.world import Batch, World
 
 
