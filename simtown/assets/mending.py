@@ -109,12 +109,12 @@ def _planes(mesh: Mesh) -> np.ndarray:
     unit = normal / area[:, None]
     i, j, edge = _edges(mesh.triangles)
     flat, owner = edge.reshape(-1), np.repeat(np.arange(len(edge)), 3)
-    least, most = np.full(len(i), 255), np.zeros(len(i), dtype=np.int64)
-    np.minimum.at(least, flat, mesh.materials[owner])
-    np.maximum.at(most, flat, mesh.materials[owner])
+    last = np.zeros(len(i), dtype=np.int64)
+    last[flat] = mesh.materials[owner]
+    is_mixed = np.bincount(flat, mesh.materials[owner] != last[flat]) > 0
     turned = np.stack([np.bincount(flat, unit[owner, k]) for k in range(3)], axis=1)
     is_rim = (np.bincount(flat) == 2) & (lengths(turned) < 1e-3)  # of a surface with two sides
-    held = (is_rim | (least != most))[flat]
+    held = (is_rim | is_mixed)[flat]
     along = mesh.vertices[j[flat[held]]] - mesh.vertices[i[flat[held]]]
     upright = np.cross(along, unit[owner[held]])
     weight = lengths(upright)

@@ -113,27 +113,21 @@ def load(catalogue: Iterable[str]) -> tuple[OwnKind, ...]:
 
 def require_kinds(records: Iterable[str], kinds: Sequence[OwnKind], file: str) -> None:
     """Raises KindsError if the kinds that a file records are not the first of these, or have changed."""
-    own = {kind.name: kind for kind in kinds}
     for place, record in enumerate(records):
         name, _, digest = record.rpartition(" ")
-        if name not in own:
-            give = "give the folder or program that holds it with --kinds, or call simtown.use_kinds"
-            raise KindsError(f"{file} has the kind '{name}', which is not simtown's own: {give}")
-        if own[name].digest != digest:
-            other = f"another mesh or TOML file of '{name}' than {own[name].source} has"
+        here = [kind for kind in kinds[place : place + 1] if kind.name == name]
+        if not here:
+            give = "give the folders and programs of its kinds, in order, to --kinds or simtown.use_kinds"
+            raise KindsError(f"{file} has the kind '{name}' as number {place + 1} of one's own: {give}")
+        if here[0].digest != digest:
+            other = f"another mesh or TOML file of '{name}' than {here[0].source} has"
             raise KindsError(f"{file} was made with {other}: put those files back")
-        if own[name] is not kinds[place]:
-            order = f"'{name}' is number {place + 1} of one's own kinds in {file}, but not in --kinds"
-            raise KindsError(f"{order}: give --kinds in the order of the data set")
 
 
 def _from_folder(folder: Path) -> list[OwnKind]:
-    if not folder.is_dir():
-        raise KindsError(f"there is no folder {folder}: --kinds takes a folder, or package.module:KINDS")
     files = sorted(folder.glob("*.toml"))
     if not files:
-        write = "write a TOML file for each mesh, such as bus.toml for bus.glb"
-        raise KindsError(f"{folder} holds no kind: {write}")
+        raise KindsError(f"{folder} is no folder with a TOML file for each kind, and no package.module:KINDS")
     return [_from_file(inside(folder, file.name)) for file in files]
 
 

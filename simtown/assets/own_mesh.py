@@ -145,13 +145,11 @@ def _load(where: Path, node: str | None, is_glb: bool) -> list[np.ndarray]:
             scene: Any = trimesh.load(content, ending, resolver=files, force="scene", process=False)
             nodes = scene.graph.nodes_geometry
             below = nodes if node is None else scene.graph.transforms.successors(node)
-            parts = [
-                _part(scene.geometry[geometry], transform, is_glb)
-                for part in nodes
-                if part in below
-                for transform, geometry in [scene.graph.get(part, node)]
-                if isinstance(scene.geometry[geometry], trimesh.Trimesh)
-            ]
+            parts = []
+            for part in filter(below.__contains__, nodes):
+                transform, name = scene.graph.get(part, node)
+                if isinstance(scene.geometry[name], trimesh.Trimesh):
+                    parts.append(_part(scene.geometry[name], transform, is_glb))
     except Exception as error:  # trimesh raises all kinds
         raise KindsError(f"{where} cannot be read as {ending.upper()}: {error!r:.200}") from error
     count = sum(len(corners) for corners, _, _ in parts)
