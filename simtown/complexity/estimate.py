@@ -62,8 +62,6 @@ def estimate(
     if replicates < 40:
         few = f"at least 40 for a {bootstrap.LEVEL:.0%} interval"
         raise ValueError(f"replicates must be {few}, not {replicates}")
-    if not runs:
-        raise ValueError("there are no finished runs to compare")
     runs = sorted(runs, key=lambda r: (r.distractor, model_order(r.model), r.entities, r.train_size, r.seed))
     groups: dict[tuple[str, int, bool], list[Run]] = defaultdict(list)
     for run in runs:

@@ -6,7 +6,7 @@ from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.assets.palette import PAINTS
 from simtown.datasets.settings import Settings
 from simtown.language.questions import PHRASINGS, RELEASES, STYLES
-from simtown.language.relations import RELATION_NAMES, relation_numbers
+from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS, weather_numbers
 
 
@@ -18,7 +18,7 @@ def names(settings: Settings) -> dict[str, list[str]]:
     if the data set uses it or one after it: the manifests of all other data sets stay as they are.
     """
     phrasings, relations, _ = RELEASES[0]
-    relations = max(relations, 1 + int(relation_numbers(settings.relations).max()))
+    relations = max(relations, *(1 + RELATION_NAMES.index(name) for name in settings.relations))
     weathers = max(len(DEFAULT_WEATHERS), 1 + int(weather_numbers(settings.weathers).max()))
     phrasings = max(phrasings, 1 + max(STYLES[settings.phrasing]))
     result = {

@@ -20,7 +20,7 @@ from simtown.core.options import option
 from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.addresses import SPLITS as SPLITS
 from simtown.language.questions import FAMILIES, STYLES
-from simtown.language.relations import DEFAULT_RELATIONS, RADIAL, RELATION_NAMES, RELATIONS, relation_numbers
+from simtown.language.relations import DEFAULT_RELATIONS, RADIAL, RELATION_NAMES, RELATIONS
 from simtown.render.frames import check_size
 from simtown.scenes.paint import CHOICES, paint_frequencies
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS
@@ -455,7 +455,7 @@ class Settings:
     @property
     def hints_at_depth(self) -> bool:
         """Whether words about near and far hint at the answer: three long vehicles may fit one way only."""
-        axes = {RELATIONS[number].axis for number in relation_numbers(self.relations)}
+        axes = {relation.axis for relation in RELATIONS if relation.name in self.relations}
         return self.distractor and RADIAL in axes
 
 

@@ -51,13 +51,6 @@ RELATION_NAMES: tuple[str, ...] = tuple(r.name for r in RELATIONS)
 DEFAULT_RELATIONS: tuple[str, ...] = ("left of", "right of")
 
 
-def relation_numbers(names: tuple[str, ...]) -> np.ndarray:
-    """Indices of relations by name, int64. Raises ValueError if one is unknown."""
-    import numpy as np
-
-    return np.array([RELATION_NAMES.index(n) for n in names])
-
-
 #: Columns of the table, for the sampler.
 AXES, SIGNS, LEAST = (tuple(getattr(r, name) for r in RELATIONS) for name in ("axis", "sign", "margin"))
 

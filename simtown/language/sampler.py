@@ -17,7 +17,7 @@ from simtown import kernels
 from simtown.core.streams import Stream
 from simtown.language import relations
 from simtown.language.questions import STYLES
-from simtown.language.relations import DEFAULT_RELATIONS, LATERAL, RADIAL, RELATIONS, relation_numbers
+from simtown.language.relations import DEFAULT_RELATIONS, LATERAL, RADIAL, RELATION_NAMES, RELATIONS
 from simtown.scenes.camera import Camera
 from simtown.scenes.paint import may_change
 from simtown.scenes.placement import half_sizes
@@ -140,7 +140,7 @@ def plan_of(recipe: Recipe) -> dict[str, Any]:
             f"{len(chances)} different vehicles cannot be drawn from {np.count_nonzero(either)} entities "
             "with a frequency above 0: give more `entities` or other `frequencies`"
         )
-    asked = relation_numbers(recipe.relations)
+    asked = np.array([RELATION_NAMES.index(name) for name in recipe.relations])
     axes = {RELATIONS[r].axis for r in asked}
     # mirror images in which a scene of two vehicles must be acceptable too: along LATERAL, along RADIAL
     mirrors = [(True, False)] * (LATERAL in axes) + [(False, True), (True, True)][: len(axes)] * (

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: The largest file that is read, bytes.
 _LARGEST = 50_000_000
+#: The attributes of a :class:`Thing` that a file has if they are not the defaults; its name comes first.
+_KEPT = {"name": "", **{f.name: f.default for f in fields(Thing) if f.name not in ("name", "track", "town")}}
 
 
 class Start(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -30,24 +32,6 @@ class Start(msgspec.Struct, frozen=True, omit_defaults=True):
     how: Literal["empty", "random", "scene"]
     vehicles: int = 3
     weather: str | tuple[str, float] | Weather | None = None
-
-
-class _Thing(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
-    """The attributes of a :class:`Thing` that a file has; its name too."""
-
-    name: str
-    kind: str
-    x: float
-    y: float
-    z: float = 0.0
-    yaw: float = 0.0
-    scale: float = 1.0
-    style: int = 0
-    paint: str | None = None
-    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    spin: float = 0.0
-    pace: float = 0.0
-    way: tuple[float, float] | None = None
 
 
 class _Saved(msgspec.Struct, forbid_unknown_fields=True):
@@ -61,7 +45,7 @@ class _Saved(msgspec.Struct, forbid_unknown_fields=True):
     keeps_height: bool
     weather: Weather
     camera: Camera
-    things: list[_Thing]
+    things: list[dict[str, Any]]
     tracks: list[tuple[float, dict[str, tuple[float, float]]]]
 
 
@@ -79,10 +63,12 @@ def save(town: Town, path: str | Path) -> None:
 def encode(town: Town) -> bytes:
     """A town as JSON."""
     values: dict[str, Any] = {f: getattr(town, f"_{f}") for f in _Saved.__struct_fields__[1:-2]}
-    names = _Thing.__struct_fields__
-    things = [_Thing(**{name: getattr(t, name) for name in names}) for t in town._things]
+    values["things"] = [
+        {name: getattr(t, name) for name, default in _KEPT.items() if getattr(t, name) != default}
+        for t in town._things
+    ]
     tracks = [(time, {t.name: place for t, place in places.items()}) for time, places in town._tracks]
-    return msgspec.json.encode(_Saved("simtown town 1", **values, things=things, tracks=tracks))
+    return msgspec.json.encode(_Saved("simtown town 1", **values, tracks=tracks))
 
 
 def load(cls: type[Town], path: str | Path) -> Town:
@@ -105,7 +91,14 @@ def decode(cls: type[Town], content: bytes | str, name: str = "this") -> Town:
         town = cls.__new__(cls)
         town._start(saved.seed, saved.began)
         _fill(town, saved)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, TownError) as error:
+    except (
+        msgspec.MsgspecError,
+        RecursionError,
+        LookupError,
+        TypeError,
+        UnicodeDecodeError,
+        TownError,
+    ) as error:
         raise TownError(f"{name} is no saved town: {error}") from error
     return town
 
@@ -117,13 +110,11 @@ def _fill(town: Town, saved: _Saved) -> None:
     town._draws = checks.whole(saved.draws, "draws", 0)
     by_name: dict[str, Thing] = {}
     for entry in saved.things:
-        name = entry.name
-        if name in by_name or not re.fullmatch(rf"{re.escape(entry.kind)}( [1-9]\d{{0,3}})?", name):
-            raise TownError(
-                f"a {shown(entry.kind)} is called {shown(name)}: give each thing a name of its own"
-            )
-        values = {f.name: getattr(entry, f.name) for f in fields(Thing) if hasattr(entry, f.name)}
-        by_name[name] = town._add(Thing(**values))
+        name, way = entry.pop("name"), msgspec.convert(entry.pop("way", None), tuple[float, float] | None)
+        thing = Thing(**entry, way=way)
+        if name in by_name or not re.fullmatch(rf"{re.escape(thing.kind)}( [1-9]\d{{0,3}})?", name):
+            raise TownError(f"a {thing.kind} is called {shown(name)}: give each thing a name of its own")
+        by_name[name] = town._add(thing)
         write(by_name[name], name=name)
     for time, places in saved.tracks:
         if missing := places.keys() - by_name.keys():

@@ -33,7 +33,7 @@ recipes = st.builds(
 
 def fits(recipe, entity, pose, camera):
     """Whether a scene and each mirror image that counts is in the picture with every vehicle visible."""
-    axes = {rel.RELATIONS[r].axis for r in rel.relation_numbers(recipe.relations)}
+    axes = {r.axis for r in rel.RELATIONS if r.name in recipe.relations}
     images = [(0,)] * (0 in axes)
     if entity.shape[1] == 2:
         images += [(1,)] * (1 in axes) + [(0, 1)] * (len(axes) == 2)
@@ -47,7 +47,7 @@ def slowly(recipe, index):
     """Entities, poses, (subject, relation) and proposals of one example, by functions of many scenes."""
     numbers, tried = np.array([index]), {"placement": 0, "question": 0, "distractor": 0}
     entity, camera = parts.draw_entities(recipe, numbers, {}), draw_cameras(recipe, numbers)
-    wanted = rel.relation_numbers(recipe.relations)
+    wanted = [rel.RELATION_NAMES.index(name) for name in recipe.relations]
     answer = parts.answers(recipe.seed, recipe.split, numbers)[0]
     stream = {loop: Stream(recipe.seed, recipe.split, loop) for loop in tried}
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.settings import Settings
-from simtown.language.relations import RELATION_NAMES, RELATIONS, relation_numbers
+from simtown.language.relations import RELATION_NAMES, RELATIONS
 from simtown.scenes.placement import LEAST_VISIBLE
 
 #: Columns of n examples by name (:data:`simtown.datasets.shards.LAYOUT`).
@@ -41,7 +41,7 @@ def mirrored(settings: Settings) -> bool:
 
     Then the place of the subject says nothing without the relation; otherwise it may give the answer away.
     """
-    directions = {(RELATIONS[r].axis, RELATIONS[r].sign) for r in relation_numbers(settings.relations)}
+    directions = {(r.axis, r.sign) for r in RELATIONS if r.name in settings.relations}
     return all((axis, -sign) in directions for axis, sign in directions)
 
 
