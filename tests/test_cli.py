@@ -467,7 +467,7 @@ def test_render_draws_a_random_street(here, cli):
     ("words", "message"),
     [
         (["--weather", "sno"], "did you mean snow?"),
-        (["--vehicles", "taxii"], "did you mean taxi?"),
+        (["--vehicles", "taxii"], "did you mean taxi"),
         (["--vehicles", "99"], "vehicles is 99"),
         (["{}/train:0", "--seed", "1"], "leave them out"),
     ],

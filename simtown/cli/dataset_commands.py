@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
-from simtown.assets.entities import ENTITIES, OWN, VEHICLE_NOUNS
 from simtown.cli import places
 from simtown.cli.command import DAMAGED, RefusalError, command, parse_names, parse_size
 from simtown.cli.places import beside, local, local_file, name_of, png_file
@@ -76,14 +74,6 @@ class StreetOptions:
             town.place(hidden[0].kind)
         return town
 
-    def check_names(self) -> None:
-        """Raises RefusalError for a vehicle whose name is misspelled, before the town is imported."""
-        known = [word.lower() for word in (*ENTITIES, *VEHICLE_NOUNS, *(kind.group for kind in OWN))]
-        for name in parse_names(self.vehicles or ""):
-            similar = get_close_matches(name.lower(), known, 3, 0.7)
-            if similar and not name.isdecimal() and name.lower() not in similar:
-                raise RefusalError(f"--vehicles: unknown kind '{name}': did you mean {' or '.join(similar)}?")
-
     def name(self) -> str:
         """The name of its picture, such as town-3-snow-taxi-bus."""
         seed = str(self.seed or 0).replace("-", "minus-")
@@ -132,7 +122,6 @@ def render(
         raise RefusalError(
             f"--seed, --weather and --vehicles make a random street: leave them out, or {where}"
         )
-    street.check_names()
     width, height = parse_size(drawing.size or ("1024" if where else "1024x576"))
     glb = local_file(drawing.glb, "--glb") if drawing.glb else None
     json = local_file(drawing.json, "--json") if drawing.json else None

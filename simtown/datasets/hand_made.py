@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,19 +97,17 @@ def write_dataset(
     manifest, renderer = manifests.fresh(settings), Raster()
     with whole(Path(directory), "write_dataset") as temporary:
         for task in tasks(settings):
-            rows = partial(_rows, batch, first[task.split])
-            write_shard(temporary, settings, task, renderer, Clock(), given=rows)
+
+            def given(index: np.ndarray, begin: int = first[task.split]) -> AskedBatch:
+                return join([batch], begin + index)
+
+            write_shard(temporary, settings, task, renderer, Clock(), given=given)
             manifests.enter(manifest, task, read_entry(temporary / task.name, task))
         manifest["acceptance"] = manifests.acceptance(manifest["shards"])
         manifest["complete"] = True
         manifests.save(temporary, manifest)
     counts = {split: count for split, count in settings.counts().items() if count}
     return Described(manifest, f"{directory}: {split_counts(counts)}, made by hand")
-
-
-def _rows(batch: AskedBatch, first: int, index: np.ndarray) -> AskedBatch:
-    """The examples of a split with some numbers, whose first one stands at a place of the batch."""
-    return join([batch], first + index)
 
 
 def _made(scenes: list[Scene], questions: list[str], size: tuple[int, int]) -> tuple[Settings, AskedBatch]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from simtown.datasets import summaries
 from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.groups import pair_rows, twin_problems
 from simtown.datasets.names import names
+from simtown.datasets.reader import SCENE_COLUMNS
 from simtown.datasets.remote import DirectoryStore, Remote
 from simtown.datasets.settings import Settings, Tables
 from simtown.datasets.shard_file import FormError, Shard, open_array
@@ -206,8 +207,12 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
             for sentence, wrong in twin_problems(stored, settings.questions_per_picture):
                 _refuse(index, sentence, wrong)
         examples = implied(stored, index, settings) if expected.quick else draw(recipe, index)
-        if settings.hold_out:
-            _refuse_broken_rules(examples, index, settings, task.split)
+        if settings.hold_out and not isinstance(examples, Examples):
+            from simtown.datasets import asked
+
+            which = "no" if task.split == COMPOSITION else "a"
+            sentence = f"an example holds {which} composition that is held out"
+            _refuse(index, sentence, ~asked.keeps_rules(examples, settings, task.split))
         wanted = columns(examples, index, settings)
         difference.add(index, stored, wanted)
         tried.append(tried_of(examples))
@@ -245,21 +250,27 @@ def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples 
     Raises FormError for what no settings make: unknown kinds, questions too close to call, vehicles that
     overlap or that are hidden.
     """
-    scene = SceneBatch(**{f.name: stored[f"scene/{f.name}"] for f in fields(SceneBatch)})
-    if settings.asks:
-        return _implied_questions(scene, stored, index, settings)
+    scene, nothing = SceneBatch(*(stored[name] for name in SCENE_COLUMNS)), [-1] * settings.asks
     names = ("subject_slot", "object_slot", "relation", "phrasing")
     subject, obj, relation, phrasing = (stored[name].astype(np.int64) for name in names)
-    absent = ~plausible(scene) | ~np.isin(scene.entity, settings.kinds).all(axis=1)
-    absent |= (np.maximum(subject, obj) >= 2) | (subject == obj)
-    absent |= (relation >= len(RELATIONS)) | (phrasing >= len(PHRASINGS))  # an index out of range below
+    absent = ~plausible(scene) | ~np.isin(scene.entity, [*settings.kinds, *nothing]).all(axis=1)
+    if not settings.asks:
+        absent |= (np.maximum(subject, obj) >= 2) | (subject == obj)
+        absent |= (relation >= len(RELATIONS)) | (phrasing >= len(PHRASINGS))  # an index out of range below
     _refuse(index, "a number stands for something that does not exist", absent)
-    margin = margins(separations(scene.pose, scene.camera), relation, subject, obj)
+    if not settings.hand_made:  # a town keeps no gap between vehicles
+        _refuse(index, "vehicles overlap", ~apart(scene.entity.astype(np.int64), scene.pose))
     visible = visibility(scene.entity, scene.pose, scene.camera)
+    least = np.finfo(np.float32).tiny if settings.hand_made else LEAST_VISIBLE
+    _refuse(index, "a vehicle is hidden", ((visible < least) & (scene.entity >= 0)).any(axis=1))
+    visible = _rounded_as(stored["visible"], visible)
+    if settings.asks:
+        from simtown.datasets import asked
+
+        return asked.implied(stored, settings, visible)
+    margin = margins(separations(scene.pose, scene.camera), relation, subject, obj)
     truth = truths(margin, relation)
     _refuse(index, "the question is too close to call", truth == 0)
-    _refuse(index, "vehicles overlap", ~apart(scene.entity.astype(np.int64), scene.pose))
-    _refuse(index, "a vehicle is hidden", (visible < LEAST_VISIBLE).any(axis=1))
     return Examples(
         scene=scene,
         answer=truth > 0,
@@ -268,37 +279,8 @@ def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples 
         relation=relation,
         phrasing=phrasing,
         margin=_rounded_as(stored["margin"], margin),
-        visible=_rounded_as(stored["visible"], visible),
+        visible=visible,
     )
-
-
-def _implied_questions(
-    scene: SceneBatch, stored: Columns, index: np.ndarray, settings: Settings
-) -> AskedBatch:
-    from simtown.datasets import asked
-
-    absent = ~plausible(scene) | ~np.isin(scene.entity, (*settings.kinds, -1)).all(axis=1)
-    _refuse(index, "a number stands for something that does not exist", absent)
-    visible = visibility(scene.entity, scene.pose, scene.camera)
-    if not settings.hand_made:  # a town keeps no gap between vehicles
-        _refuse(index, "vehicles overlap", ~apart(scene.entity.astype(np.int64), scene.pose))
-    least = np.finfo(np.float32).tiny if settings.hand_made else LEAST_VISIBLE
-    hidden = (visible < least) & (scene.entity >= 0)
-    _refuse(index, "a vehicle is hidden", hidden.any(axis=1))
-    return asked.implied(stored, settings, _rounded_as(stored["visible"], visible))
-
-
-def _refuse_broken_rules(
-    examples: Examples | AskedBatch, index: np.ndarray, settings: Settings, split: str
-) -> None:
-    """Raises FormError if a split holds what is held out, or an example of test-composition does not."""
-    from simtown.datasets import asked
-
-    assert not isinstance(examples, Examples)
-    sentence = "an example holds a composition that is held out"
-    if split == COMPOSITION:
-        sentence = "an example holds no composition that is held out"
-    _refuse(index, sentence, ~asked.keeps_rules(examples, settings, split))
 
 
 def _refuse(index: np.ndarray, sentence: str, wrong: Any) -> None:

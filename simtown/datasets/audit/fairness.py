@@ -13,7 +13,7 @@ import numpy as np
 
 from simtown.datasets import asked
 from simtown.datasets.audit.features import Counts, firsts, tenths
-from simtown.datasets.audit.findings import Finding
+from simtown.datasets.audit.findings import Finding, information
 from simtown.datasets.groups import pair_rows
 from simtown.datasets.reader import SCENE_COLUMNS
 from simtown.datasets.settings import Settings
@@ -192,8 +192,6 @@ def _information(family: str, own: Mapping[str, np.ndarray], name: str, twins: b
 
     By chance the answers of `twins` are those of another pair, in either order.
     """
-    from scipy.stats import gamma
-
     check, value = f"information by {family}", np.unique(own["value"], return_inverse=True)[1]
     features = {"template": own["template"], "text": own["template"] * 256 + own["text"]}
     features |= {"place in its pair": own["row"] % 2, "place in the split": tenths(own["row"])}
@@ -201,17 +199,9 @@ def _information(family: str, own: Mapping[str, np.ndarray], name: str, twins: b
         features[f"word {column}"] = own["template"] * 65_536 + own["program"][:, column]
     table = {what: np.unique(numbers, return_inverse=True)[1] for what, numbers in features.items()}
     table = {what: numbers for what, numbers in table.items() if numbers.max()}
-    rng, measured = np.random.default_rng(0), np.zeros((DRAWS + 1, len(table)))
-    for draw in range(DRAWS + 1):
-        measured[draw] = [_bits(numbers, value) for numbers in table.values()]
-        value = _shuffled_pairs(rng, value) if twins else rng.permutation(value)
-    mean, variance = (
-        np.maximum(measured[1:].mean(axis=0), 1e-12),
-        np.maximum(measured[1:].var(axis=0, ddof=1), 1e-18),
-    )
-    p = gamma.sf(measured[0] - 1e-9, mean * mean / variance, scale=variance / mean)
+    beyond, _, p = information(table.values(), _shuffled(value, twins))
     worst = int(p.argmin())
-    telling, beyond = list(table)[worst], measured[0] - mean
+    telling = list(table)[worst]
     figure = f"of {len(table)} features the most telling: {telling}, {beyond[worst]:+.4f} bits beyond chance"
     advice = (
         f"The answers of {family} depend on the {telling}: find out why, and generate the data set again."
@@ -222,18 +212,14 @@ def _information(family: str, own: Mapping[str, np.ndarray], name: str, twins: b
     )
 
 
-def _shuffled_pairs(rng: np.random.Generator, value: np.ndarray) -> np.ndarray:
-    return rng.permuted(rng.permutation(value.reshape(-1, 2)), axis=1).reshape(-1)
-
-
-def _bits(numbers: np.ndarray, value: np.ndarray) -> float:
-    """Plug-in estimate of the information of two features, bits."""
-    shape = numbers.max() + 1, value.max() + 1
-    joint = np.bincount(numbers * shape[1] + value, minlength=shape[0] * shape[1])
-    shares = joint.reshape(shape) / len(value)
-    expected = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0)
-    seen = shares > 0
-    return float((shares[seen] * np.log2(shares[seen] / expected[seen])).sum())
+def _shuffled(value: np.ndarray, twins: bool) -> Iterator[np.ndarray]:
+    """Answers, and DRAWS random orders of them, in which pairs of twins stay together."""
+    rng = np.random.default_rng(0)
+    yield value
+    for _ in range(DRAWS):
+        value = rng.permutation(value.reshape(-1, 1 + twins))
+        value = rng.permuted(value, axis=1) if twins else value
+        yield value.reshape(-1)
 
 
 def blind(words: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray] | None = None) -> int:

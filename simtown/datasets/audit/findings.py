@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -68,6 +69,37 @@ def judge(findings: list[Finding]) -> list[Finding]:
         rejecting = rejecting and p * (len(p_values) - rank) < LEVEL
         judged[i] = replace(findings[i], status="warn" if rejecting else "pass")
     return judged
+
+
+def information(
+    features: Collection[np.ndarray], answers: Iterable[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How much features say about the first of several answers, beside what they say about the others.
+
+    The others are draws of its null distribution, whose tail is a gamma distribution with their mean and
+    variance. A feature, and an answer, is (n,) int64, where every number from 0 up to the largest occurs.
+
+    Returns:
+        Of each feature: its mutual information with the first answer beyond the others' mean, in bits; its
+        information; and the probability of so much by chance.
+    """
+    from scipy.stats import gamma
+
+    measured, *null = ([mutual_information(feature, answer) for feature in features] for answer in answers)
+    plain, mean, variance = np.array(measured), np.mean(null, axis=0), np.var(null, axis=0, ddof=1)
+    centre, spread = np.maximum(mean, 1e-12), np.maximum(variance, 1e-18)
+    p = gamma.sf(plain, centre * centre / spread, scale=spread / centre)
+    return plain - mean, plain, np.where(variance > 1e-18, p, plain <= mean + 1e-9)
+
+
+def mutual_information(feature: np.ndarray, answer: np.ndarray) -> float:
+    """Plug-in estimate in bits of the mutual information of (n,) int64 numbers from 0 up."""
+    shape = feature.max() + 1, answer.max() + 1
+    joint = np.bincount(feature * shape[1] + answer, minlength=shape[0] * shape[1])
+    shares = joint.reshape(shape) / len(answer)
+    expected = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0)
+    seen = shares > 0
+    return float((shares[seen] * np.log2(shares[seen] / expected[seen])).sum())
 
 
 def wilson(hits: int | np.ndarray, n: int | np.ndarray, tests: int = 1) -> tuple[Any, Any]:

@@ -5,14 +5,14 @@ information), and whether its questions can be answered (margins, occlusion).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from simtown.datasets.audit import features
 from simtown.datasets.audit.features import CLOSE, HIDDEN, Columns, SplitCounts
-from simtown.datasets.audit.findings import Finding, wilson
+from simtown.datasets.audit.findings import Finding, information, wilson
 from simtown.datasets.settings import Settings
 from simtown.scenes.placement import LEAST_VISIBLE
 
@@ -70,23 +70,14 @@ def _by_group(counts: SplitCounts, settings: Settings, name: str) -> Iterator[Fi
 
 def _information(sample: Columns, length: int, settings: Settings, name: str) -> Finding:
     """Mutual information of the answer with every feature that it must not depend on, beyond chance."""
-    from scipy.stats import gamma
-
-    # The null distribution's tail is a gamma distribution with the mean and variance of DRAWS draws.
-
     rows, answer = features.sample_rows(length), sample["answer"].astype(bool)
     table = features.features(sample, rows, length, settings)
     drawn = itertools.chain([answer], null_answers(answer, DRAWS, seed=0))
-    estimates = mutual_information(list(table.values()), drawn)
-    measures: list[dict[str, Any]] = []
-    for feature, measured, null in zip(table, estimates[0].tolist(), estimates[1:].T, strict=True):
-        mean, variance = float(null.mean()), float(null.var(ddof=1))
-        if variance > 1e-18:
-            p = float(gamma.sf(measured, mean * mean / variance, scale=variance / mean))
-        else:
-            p = float(measured <= mean + 1e-9)
-        bits = {"bits": measured - mean, "plain_bits": measured}
-        measures.append({"feature": feature, **bits, "values": int(table[feature].max()) + 1, "p": p})
+    columns = (*map(np.ndarray.tolist, information(table.values(), drawn)), table.items())
+    measures: list[dict[str, Any]] = [
+        {"feature": feature, "bits": bits, "plain_bits": plain, "values": int(numbers.max()) + 1, "p": p}
+        for bits, plain, p, (feature, numbers) in zip(*columns, strict=True)
+    ]
     measures.sort(key=lambda row: (max(row["p"], _SURE), -row["bits"]))
     first = measures[0]
     sure = [row for row in measures if row["p"] < 1e-4]
@@ -113,24 +104,6 @@ def null_answers(answer: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarr
     paired = n % 2 == 0 and bool((answer[0::2] ^ answer[1::2]).all())
     for _ in range(draws):
         yield answer ^ np.repeat(rng.random(n // 2) < 0.5, 2) if paired else rng.permutation(answer)
-
-
-def mutual_information(numbered: Sequence[np.ndarray], answers: Iterable[np.ndarray]) -> np.ndarray:
-    """(answers, features) float64: plug-in estimates in bits of I(feature; answer).
-
-    A feature is (n,) int64, where every number from 0 up to the largest occurs; answers are (n,) bool.
-    """
-    totals = [np.bincount(numbers) for numbers in numbered]
-    total, starts = np.concatenate(totals), np.cumsum([0, *map(len, totals[:-1])])
-    estimates = []
-    for answer in answers:
-        counted = zip(numbered, totals, strict=True)
-        yes = np.concatenate([np.bincount(f[answer], minlength=len(t)) for f, t in counted])
-        joint = np.stack([total - yes, yes], axis=1).astype(np.float64)
-        expected = total[:, None] * np.array([1 - answer.mean(), answer.mean()])
-        terms = joint * np.log2(np.divide(joint, expected, out=np.ones_like(joint), where=joint > 0))
-        estimates.append(np.add.reduceat(terms.sum(axis=1), starts) / len(answer))
-    return np.array(estimates)
 
 
 def _margins(counts: SplitCounts, sample: Columns, name: str) -> Finding:

@@ -278,24 +278,18 @@ def _batches(data: Dataset, name: str, sample: list[range], progress: Report) ->
 def _index(batch: ExportBatch, ranks: np.ndarray) -> dict[str, np.ndarray]:
     """The examples' part of the index. Vehicles have their rank in the world, as everywhere on the page."""
     c, entity, rows = batch.columns, ranks[batch.scenes.entity], np.arange(len(batch))
+    centimetres = np.rint(np.clip(100 * c["margin"], -32_767, 32_767))
+    margin = np.where(np.isfinite(c["margin"]), centimetres, _NO_MARGIN)
+    columns, form = {**c, "weather": batch.scenes.weather, "margin": margin}, FAMILY_INDEX
     if "family" in c:
         kinds = np.full((len(batch), _SLOTS), 255)
         kinds[:, : entity.shape[1]] = np.where(batch.scenes.entity >= 0, entity, 255)
-        centimetres = np.rint(np.clip(100 * c["margin"], -32_767, 32_767))
-        margin = np.where(np.isfinite(c["margin"]), centimetres, _NO_MARGIN)
-        own = {
-            **c,
-            "weather": batch.scenes.weather,
-            "margin": margin,
-            **{f"kind{i}": kinds[:, i] for i in range(_SLOTS)},
-        }
-        return {name: own[name].astype(kind) for name, kind in FAMILY_INDEX.items()}
-    third = 3 - c["subject_slot"] - c["object_slot"]
-    other = entity[rows, third] if entity.shape[1] == 3 else np.full(len(batch), 255)
-    roles = {role: ranks[c[role]] for role in ("subject", "object")}
-    centimetres = np.rint(c["margin"] * 100)
-    columns = {**c, **roles, "weather": batch.scenes.weather, "other": other, "margin": centimetres}
-    return {name: columns[name].astype(kind) for name, kind in INDEX.items()}
+        columns |= {f"kind{i}": kinds[:, i] for i in range(_SLOTS)}
+    else:
+        third, form = 3 - c["subject_slot"] - c["object_slot"], INDEX
+        columns["other"] = entity[rows, third] if entity.shape[1] == 3 else np.full(len(batch), 255)
+        columns |= {role: ranks[c[role]] for role in ("subject", "object")}
+    return {name: columns[name].astype(kind) for name, kind in form.items()}
 
 
 def _detail(
