@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from simtown.language.twins import Edits, Twins
 
 #: Streets that are drawn for some words, with the same vehicles for some of them; and words for an answer.
-STREETS, PLACES, WORDS = 240, 6, 128
+STREETS, PLACES, WORDS = 960, 6, 128
 #: Streets that a round draws at least, of all questions that have none yet: fewer take as long.
 _TOGETHER = 128
 #: After so many streets in which a question has no answer at all its words are drawn anew.

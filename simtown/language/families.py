@@ -37,7 +37,7 @@ from simtown.language.programs import (
     answer_type,
     check,
 )
-from simtown.language.relations import LATERAL, RELATION_NAMES, RELATIONS, Relation
+from simtown.language.relations import LATERAL, RELATION_NAMES, RELATIONS
 from simtown.language.views import THIRDS, own_colours, paint_colours
 from simtown.scenes.paint import may_change
 from simtown.scenes.weather import WEATHERS
@@ -62,6 +62,8 @@ ANSWERS: dict[str, tuple[str, ...]] = {
 CANNOT_TELL = "cannot tell"
 #: The viewer's relations by name.
 _VIEWERS = {relation.name: relation for relation in RELATIONS}
+#: Lanes and relations that hardly any vehicle has both.
+_RARE = ({"far", "in front of"}, {"parked", "behind"})
 #: Parts of programs whose values may be too close to say.
 _CLOSE = ("related(", "compared(", "nth(", "most(", "query(hidden", "query(box")
 
@@ -246,8 +248,11 @@ class AskedWorld:
 
     @cached_property
     def answers(self) -> dict[str, tuple[int, ...]]:
-        """By type the answers that are asked for, as the evaluator numbers them."""
-        kinds = tuple(np.flatnonzero(self.chances).tolist())
+        """By type the answers that are asked for, as the evaluator numbers them.
+
+        Where vehicles are painted no kind is asked for that keeps its paint, since colours would hint at it.
+        """
+        kinds = tuple(np.flatnonzero(self.chances * (may_change()[:-1] | (not self.painted))).tolist())
         groups = {group_of(ENTITIES[kind]) for kind in kinds}
         return {
             "truth": (0, 1),
@@ -457,25 +462,30 @@ SLOTS: dict[str, Callable[[Drawer], Any]] = {
 
 def _clash(value: Any, before: list[Any]) -> bool:
     """Whether a slot's value leaves a question only one answer beside the values before it."""
-    if any(_opposite(_relation(value), _relation(other)) for other in before):
+    if any(_never_both(_place(value), _place(other)) for other in before):
         return True
-    if not isinstance(value, Form):
-        return False
-    if value.name == "has":
+    if isinstance(value, Form) and value.name == "has":
         return any(isinstance(other, Form) and other.parts[0] == value.parts[0] for other in before)
-    return value in before
+    return isinstance(value, Form) and value in before
 
 
-def _relation(value: Any) -> Relation | None:
-    """The viewer's relation that a slot's value says, if it says one."""
-    return _VIEWERS.get(value.parts[0] if isinstance(value, Form) and value.name == "related" else value)
+def _place(value: Any) -> str:
+    """The viewer's relation, or else the lane or direction, that a slot's value says; "" if none."""
+    if isinstance(value, Form):
+        return {"related": value.parts[0], "has": value.parts[-1]}.get(value.name, "")
+    return str(value)
 
 
-def _opposite(one: Relation | None, other: Relation | None) -> bool:
-    """Whether hardly any street has both relations in a row: opposite ones, or two along the view."""
-    if one is None or other is None or one.axis != other.axis:
+def _never_both(one: str, other: str) -> bool:
+    """Whether hardly any street has both in a row: opposite relations, two along the view, or a lane where
+    nothing is in front or behind.
+    """
+    if {one, other} in _RARE:
+        return True
+    first, second = _VIEWERS.get(one), _VIEWERS.get(other)
+    if first is None or second is None or first.axis != second.axis:
         return False
-    return one.sign != other.sign or one.axis != LATERAL
+    return first.sign != second.sign or first.axis != LATERAL
 
 
 def _all(noun: str) -> Form:
