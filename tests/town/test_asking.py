@@ -75,7 +75,7 @@ True: Isn't the scooter left of the fire truck? Is the scooter not on the sidewa
 True: Is the firetruck right of the scooter? Is the truk right of the scoter? Is the man on the pavement?
 ?: Is the fire truck next to the mail van? Is the fire truck behind the scooter? What is next to the mail van?
 !: Is the fire engine left of the scooter? Is the vehicle right of the scooter? Is anyone driving the truck?
-!: Are there chairs? Are there plants? Is it day or night? Are there two people and a scooter in the near lane?
+!: Are there chairs? Are there plants? Is it day or night? Are there two people and a van in the far lane?
 !: What is red? How many things are red? Is nothing pink? Are the others red? Is the truck on its left?
 True: Is anything red? Do vehicles outnumber people in the near lane?
 False: Is everything red? Is there a fire truck or a bus left of the cinema? Are there no scooters or buses?
