@@ -36,20 +36,11 @@ def vocabulary(own_kinds: int = len(OWN)) -> tuple[str, ...]:
     first = STREET_NOUNS[: -len(ANIMAL_NOUNS)]
     phrases = [
         *CATALOGUE, *map(plural, CATALOGUE), *VEHICLE_NOUNS, *map(plural, VEHICLE_NOUNS), *COLOURS,
-<<<<<<< HEAD
         *first, *map(plural, first), *wording.RELATIONS.values(), *wording.DRIVERS.values(),
         *wording.SEEN.values(), *wording.LANES.values(), *wording.DIRECTIONS.values(), *wording.FROM,
         *wording.FROM.values(), *ORDINALS, "nearer to the viewer than farther from bigger smaller",
         *texts[:FIRST], "a an the not that is are neither nor and or any", *ANIMAL_NOUNS,
         *map(plural, ANIMAL_NOUNS), *texts[FIRST:],
-=======
-        *first, *map(plural, first),
-        *wording.RELATIONS.values(), *wording.DRIVERS.values(), *wording.SEEN.values(),
-        *wording.LANES.values(), *wording.DIRECTIONS.values(), *wording.FROM, *wording.FROM.values(),
-        *ORDINALS, "nearer to the viewer than farther from bigger smaller", *texts[:FIRST],
-        "a an the not that is are neither nor and or any", *ANIMAL_NOUNS, *map(plural, ANIMAL_NOUNS),
-        *texts[FIRST:],
->>>>>>> 5ab2ec92 (Hints in words: kinds that keep their paint, two hops along the view, lanes where nothing is behind)
         *(f"{noun} {plural(noun)}" for kind in OWN[:own_kinds] for noun in (kind.name, kind.group)),
     ]  # fmt: skip
     tokens: dict[str, None] = {"<pad>": None, "<unk>": None}
