@@ -248,19 +248,12 @@ def _both_reach(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference
     for distractor, models in _by_model(curves).items():
         for model, target in product(models, targets):
             if reference in models and model != reference:
-                upper, lower = (_reached_sets(models[name], target) for name in (model, reference))
+                upper, lower = (
+                    {(c.entities, int(n)) for c in own for n in c.sizes[c.accuracy >= target - ROUNDING]}
+                    for own in (models[model], models[reference])
+                )
                 sets = tuple(sorted(upper & lower))
                 yield BothReach(model, reference, distractor, float(target), sets)
-
-
-def _reached_sets(curves: Sequence[BootstrapCurve], target: float) -> set[tuple[int, int]]:
-    """Worlds and sizes at which the mean accuracy reaches the target."""
-    return {
-        (c.entities, int(n))
-        for c in curves
-        for n, accuracy in zip(c.sizes, c.accuracy, strict=True)
-        if accuracy >= target - ROUNDING
-    }
 
 
 def _accuracies(runs: Sequence[Run]) -> list[Accuracies]:

@@ -93,11 +93,6 @@ def _tobit(x: np.ndarray, z: np.ndarray, side: np.ndarray) -> np.ndarray:
     return theta[:, 1] / theta[:, 2]
 
 
-def bounds(samples: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest N* that censoring leaves open, for N* (R,) on these sizes; equal if uncensored."""
-    return np.where(samples == ABOVE, sizes[-1], samples), np.where(samples == BELOW, sizes[0], samples)
-
-
 def contrast(
     coefficients: Sequence[float], curves: Sequence[BootstrapCurve], rule: str, t: int, factor: bool = False
 ) -> tuple[tuple[float, float, float, float], str]:
@@ -111,7 +106,8 @@ def contrast(
     """
     least = most = np.zeros(1)
     for coefficient, curve in zip(coefficients, curves, strict=True):
-        ends = bounds(curve.samples[rule][t], curve.sizes)
+        samples, sizes = curve.samples[rule][t], curve.sizes
+        ends = np.where(samples == ABOVE, sizes[-1], samples), np.where(samples == BELOW, sizes[0], samples)
         if factor:
             with np.errstate(divide="ignore"):
                 ends = np.log(ends[0]), np.log(ends[1])

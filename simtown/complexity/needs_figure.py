@@ -133,7 +133,10 @@ def _draw_all_models(axes: Any, panels: _Panels, rows: Sequence[Need], title: st
     lines = [(panels.looks[m], [r for r in rows if r.model == m]) for m in panels.models]
     lines = [(look, own) for look, own in lines if own]
     _draw_side_by_side(axes, panels.worlds, lines, size=8)
-    _draw_proportional(axes)
+    # a faint line at the foot along which samples grow as the world does, to judge slopes by
+    (left, right), low = axes.get_xlim(), axes.get_ylim()[0] * 1.15
+    style = {"linestyle": (0, (1, 2.5)), "color": "#AAAAAA", "zorder": 1, "scalex": False, "scaley": False}
+    axes.plot([left, right], [low, low * right / left], **style)
     _draw_names(axes, panels, lines)
 
 
@@ -189,13 +192,6 @@ def _frame(axes: Any, panels: _Panels) -> None:
     plots.style_axes(axes)
     plots.set_log_ticks(axes.xaxis, worlds, lambda n, _: f"{n:g}")
     plots.set_log_ticks(axes.yaxis, plots.round_values(panels.low, panels.high), plots.short_number)
-
-
-def _draw_proportional(axes: Any) -> None:
-    """A faint line at the foot along which samples grow as the world does, to judge slopes by."""
-    (left, right), low = axes.get_xlim(), axes.get_ylim()[0] * 1.15
-    style = {"linestyle": (0, (1, 2.5)), "color": "#AAAAAA", "zorder": 1, "scalex": False, "scaley": False}
-    axes.plot([left, right], [low, low * right / left], **style)
 
 
 def _draw_side_by_side(axes: Any, worlds: Sequence[int], lines: Sequence[_Line], size: float) -> None:

@@ -139,12 +139,7 @@ def kinds_of_answers(dataset: Dataset) -> list[str]:
 
 
 def references(dataset: Dataset) -> dict[str, float]:
-    """Test accuracy of what does not learn.
-
-    Returns:
-        "chance", the best constant answer of each family; "oracle", the programs evaluated on the latent
-        scenes (1.0).
-    """
+    """Test accuracy of the best constant answer of each family, and of the programs on the latent scenes."""
     return {"chance": float(constants(dataset).mean()), "oracle": float(oracle(dataset).mean())}
 
 
