@@ -42,18 +42,18 @@ def _sheet(
     named: Mapping[str, list[str]],
     settings: Settings,
 ) -> Image.Image:
-    """A cell an example, by its columns and their names, with (n, v, 4) boxes of vehicles in its picture."""
+    """A cell a picture with its questions, by the columns and their names; (n, v, 4) boxes of vehicles."""
     asked = [asked_of({n: rows[i] for n, rows in columns.items()}, named) for i in range(len(images))]
     if settings.twins:
         return _twin_sheet(columns, images, boxes, asked, settings.questions_per_picture)
-    cells = []
-    for i, (image, own) in enumerate(zip(images, asked, strict=True)):
-        family, outlines = f" ({own['family']})", []
+    cells = [SheetCell(image, [], []) for image in images[:: settings.questions_per_picture]]
+    for i, own in enumerate(asked):
+        cell, family = cells[i // settings.questions_per_picture], f" ({own['family']})"
         if own["subject"]:  # the paper's
             roles = ((columns["subject_slot"][i], SUBJECT), (columns["object_slot"][i], OBJECT))
-            family, outlines = "", [(tuple(boxes[i, slot].tolist()), colour) for slot, colour in roles]
+            family, cell.boxes[:] = "", [(tuple(boxes[i, slot].tolist()), colour) for slot, colour in roles]
         answer = own["reply"] + family, {"yes": YES, "no": NO}.get(own["reply"], _REPLY)
-        cells.append(SheetCell(image, [(columns["question"][i].decode(), None), answer], outlines))
+        cell.lines.extend([(columns["question"][i].decode(), None), answer])
     return contact_sheet(cells, max(1, min(6, 1600 // images.shape[2])), () if settings.asks else _LEGEND)
 
 
@@ -91,7 +91,7 @@ def dataset_sheet(
 ) -> Image.Image:
     """The first examples of a split: picture (drawn again if it is small), question, answer, boxes."""
     examples, settings = dataset[split], dataset.settings
-    count += -count % settings.block if settings.twins else 0
+    count += -count % (settings.block if settings.twins else settings.questions_per_picture)
     rows = np.arange(min(count, len(examples)))
     columns, images = examples.rows(examples.columns, rows), examples.images(rows)
     box = columns["boxes"]
