@@ -20,7 +20,7 @@ from simtown.datasets.ready_worlds import LICENCE, cited
 from simtown.datasets.remote import DirectoryStore, Remote, store_of
 from simtown.datasets.shard_file import reading
 from simtown.datasets.shards import STAGES
-from simtown.datasets.summaries import median_margin, replies
+from simtown.datasets.summaries import median_margin
 from simtown.language.programs import decode
 from simtown.scenes.scene import Scene
 
@@ -108,7 +108,8 @@ def _splits(dataset: Dataset) -> Table:
 
 def _answers(dataset: Dataset, split: str) -> dict[str, dict[str, int]]:
     """How often each family of a split has each answer."""
-    counts, answers = replies(dataset.summary(split)), dataset.names["answers"]
+    answers = dataset.names["answers"]
+    counts = np.array(dataset.summary(split)["reply"]).reshape(-1, len(answers))
     return {
         family: {answers[value]: int(row[value]) for value in np.flatnonzero(row)}
         for family, row in zip(dataset.names["families"], counts, strict=True)

@@ -68,18 +68,14 @@ def differences(columns: Mapping[str, np.ndarray], pairs: np.ndarray) -> tuple[n
     parts = np.stack([differs["entity"], place, turn, differs["paint"]])
     slots, things, sky = parts.any(axis=0), differs["prop"], differs["weather"]
     slot, rows = slots.argmax(axis=1), np.arange(count)
-    kind, moved, turned, painted = parts[:, rows, slot]
     gone, new = _empty(other, rows, slot), _empty(one, rows, slot)
-    numbers = [slots.sum(axis=1), things.sum(axis=1), sky.astype(np.int64)]
-    vehicle, thing, weather = ([n == (place == own) for place, n in enumerate(numbers)] for own in range(3))
-    edit = np.select(
-        [
-            ~same, np.all(weather, axis=0), np.all(thing, axis=0), ~np.all(vehicle, axis=0),
-            kind & gone, kind & new, kind & ~(moved | turned | painted), moved & ~(kind | turned | painted),
-            turned & ~(kind | moved | painted), painted & ~(kind | moved | turned),
-        ],
-        [NONE, WEATHER, THING, NONE, REMOVED, ADDED, EXCHANGED, MOVED, TURNED, PAINTED], NONE,
-    )  # fmt: skip
+    numbers = np.stack([slots.sum(axis=1), things.sum(axis=1), sky])
+    single = same & (numbers.sum(axis=0) == 1)
+    differing = parts[:, rows, slot]
+    alone = differing & (differing.sum(axis=0) == 1)
+    cases = {WEATHER: sky, THING: numbers[1] == 1, REMOVED: differing[0] & gone, ADDED: differing[0] & new}
+    cases |= dict(zip((EXCHANGED, MOVED, TURNED, PAINTED), alone, strict=True))
+    edit = np.where(single, np.select([*cases.values()], [*cases], NONE), NONE)
     slot = np.where(edit == THING, things.argmax(axis=1), slot)
     return edit.astype(np.uint8), np.where(np.isin(edit, (WEATHER, NONE)), NONE, slot).astype(np.uint8)
 

@@ -30,14 +30,9 @@ def worlds() -> dict[str, ReadyWorld]:
     """All ready worlds by name, the simplest first."""
     tables: dict[str, Any] = tomllib.loads((files(__package__) / "worlds.toml").read_text(encoding="utf-8"))
     return {
-        name: ReadyWorld(table["holds"], _settings(table["settings"]), table.get("sha256", {}))
+        name: ReadyWorld(table["holds"], Settings.from_resolved(table["settings"]), table.get("sha256", {}))
         for name, table in tables.items()
     }
-
-
-def _settings(given: dict[str, Any]) -> Settings:
-    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
-    return Settings(**values, own_kinds=())
 
 
 def ready(name: str, **free: int) -> Settings:

@@ -37,7 +37,7 @@ def count(columns: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summar
         "margin": distance of the margin from 0, by the half metre. Of the paper's questions "subject",
         "object": entities in that role; "distractor": entities of vehicles that are not asked about;
         "relation", "phrasing": by number. Of families "family", "value" (answers), "kind" (of vehicles), and
-        "reply", the answers of each family, one family after the other (:func:`replies`).
+        "reply", the answers of each family, one family after the other.
 
     Raises:
         ValueError: a number is out of range.
@@ -64,11 +64,6 @@ def count(columns: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summar
         if len(result[name]) > size:
             raise ValueError(f"'{name}' holds a number that stands for nothing")
     return result
-
-
-def replies(summary: Summary) -> np.ndarray:
-    """(families, answers) int64: how often each family has each answer."""
-    return np.array(summary["reply"]).reshape(len(summary["family"]), len(summary["value"]))
 
 
 def total(parts: Iterable[Summary], sizes: Mapping[str, int]) -> Summary:

@@ -46,10 +46,8 @@ def answer_numbers(settings: Settings) -> np.ndarray:
     texts, types = asked.answers(settings), asked.asked(settings)
     numbers = np.full((len(types), len(texts)), -2)
     for row, family in zip(numbers, types, strict=True):
-        for number in asked.possible(settings, family.answer):
-            row[texts.index(ANSWERS[family.answer][number])] = number
-    if CANNOT_TELL in texts:
-        numbers[:, texts.index(CANNOT_TELL)] = -1
+        for text in asked.choices(settings, family.answer):
+            row[texts.index(text)] = -1 if text == CANNOT_TELL else ANSWERS[family.answer].index(text)
     return numbers
 
 

@@ -91,11 +91,8 @@ def scene_records(numbers: np.ndarray, group: np.ndarray, columns: Columns) -> n
     """(n,) records of the scenes with these numbers among all rows; `group` has their first twins'."""
     records = np.zeros(len(numbers), dtype=scene_record(columns["scene/entity"].shape[1]))
     content = [np.ascontiguousarray(columns[name]).reshape(len(numbers), -1).view(np.uint8) for name in SCENE]
-    records["row"], records["group"], records["hash"] = (
-        numbers,
-        group,
-        hashes(np.concatenate(content, axis=1)),
-    )
+    records["row"], records["group"] = numbers, group
+    records["hash"] = hashes(np.concatenate(content, axis=1))
     for name in SCENE:
         records[name] = columns[name]
     return records
@@ -125,8 +122,9 @@ def repeated_scenes(
     ]
     for name in compared:
         findings += _seen_in_training(pairs, counts, samples, rows, name)
-    if rows.dataset.settings.twins:
-        samples = {name: _one_of_each_group(sample) for name, sample in samples.items()}
+    if rows.dataset.settings.twins:  # one of each group
+        ones = {name: firsts(sample["group"]) for name, sample in samples.items()}
+        samples = {n: {name: c[ones[n]] for name, c in sample.items()} for n, sample in samples.items()}
     for name, other in [*((name, name) for name in counts), *((name, "train") for name in compared)]:
         findings.append(_nearly_repeated(pairs["near", name, other], counts, samples, rows, name, other))
     return findings
@@ -181,11 +179,6 @@ def _near(mine: np.ndarray, others: np.ndarray, same: bool) -> np.ndarray:
     return _pairs(rows[0], rows[1], distances[is_near])
 
 
-def _one_of_each_group(sample: Columns) -> Columns:
-    rows = firsts(sample["group"])
-    return {name: column[rows] for name, column in sample.items()}
-
-
 def _duplicates(pairs: np.ndarray, twins: int, rows: DatasetRows, name: str) -> Finding:
     """Scenes that occur twice within a split, but for the vehicles of `twins`."""
     n, pairs = rows.lengths[name], pairs[np.argsort(pairs[:, 0], kind="stable")]
@@ -217,22 +210,15 @@ def _seen_in_training(
     measured = {"seen": len(seen), "n": n, "first": first}
     yield Finding.of_count("scenes seen in training", name, len(seen), figure, _remembered(name), **measured)
     if "program" in samples[name]:
-        own, known = (samples[split]["program"] for split in (name, "train"))
-        asked = int(np.isin(_programs(own), _programs(known)).sum())
-        figure = f"{asked / len(own):.1%} of {len(own):,} ask what training asks, perhaps in other words"
+        own, known = (hashes(samples[split]["program"]) for split in (name, "train"))
+        asked, what = int(np.isin(own, known).sum()), "what training asks, perhaps in other words"
         details = {"seen": asked, "n": len(own)}
-        yield Finding("questions seen in training", name, figure, status="note", details=details)
-        return
-    triples = counts[name].triples
-    asked = int(triples[counts["train"].triples > 0].sum())
-    figure = f"{asked / n:.1%} of {n:,} ask about a subject, relation and object that training asks about"
-    details = {"seen": asked, "n": n, "triples": int((triples > 0).sum())}
+    else:
+        triples, what = counts[name].triples, "about a subject, relation and object that training asks about"
+        asked = int(triples[counts["train"].triples > 0].sum())
+        details = {"seen": asked, "n": n, "triples": int((triples > 0).sum())}
+    figure = f"{asked / details['n']:.1%} of {details['n']:,} ask {what}"
     yield Finding("questions seen in training", name, figure, status="note", details=details)
-
-
-def _programs(stored: np.ndarray) -> np.ndarray:
-    """(n,) uint64: a number for each program."""
-    return hashes(np.ascontiguousarray(stored).view(np.uint8).reshape(len(stored), -1))
 
 
 def _nearly_repeated(

@@ -114,9 +114,8 @@ def threshold(findings: list[Finding]) -> str:
     """The probability below which one more test would have warned, by Holm's procedure."""
     tests = [f for f in findings if f.p is not None]
     left = sum(f.status == "pass" for f in tests)
-    return (
-        f"{len(tests)} tests of chance warn below p {LEVEL / max(left, 1):.2g} (Holm: {LEVEL:.0%} for all)."
-    )
+    level = f"{LEVEL / max(left, 1):.2g} (Holm: {LEVEL:.0%} for all)"
+    return f"{len(tests)} tests of chance warn below p {level}."
 
 
 @dataclass

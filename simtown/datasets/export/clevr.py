@@ -140,12 +140,8 @@ def _categories(seen: Views, i: int, slot: int) -> list[str]:
     lane, direction = int(seen.lane[i, slot]), int(seen.direction[i, slot])
     nouns = [noun for noun in (*VEHICLE_NOUNS, *OWN_NOUNS) if kind in NOUNS[noun]]
     where = [category_of("lane", LANES[lane])] if lane >= 0 else []
-    return [
-        kind,
-        *nouns,
-        *where,
-        *([category_of("direction", DIRECTIONS[direction])] if direction >= 0 else []),
-    ]
+    where += [category_of("direction", DIRECTIONS[direction])] if direction >= 0 else []
+    return [kind, *nouns, *where]
 
 
 def _holding(seen: Views, relations: int, programs: bool) -> dict[str, np.ndarray]:

@@ -64,8 +64,6 @@ FAMILY_INDEX = {
 _NO_MARGIN = -32_768
 #: Says why an example's answer is what it is (:func:`simtown.town.explaining.reason`).
 Reason = Callable[..., str]
-#: What is counted of whole splits besides the kinds of vehicles (:func:`simtown.datasets.summaries.count`).
-OF_ALL = ("answer", "relation", "weather")
 
 
 def gallery_sample(count: int, everything: bool = False, block: int = 2) -> list[range]:
@@ -204,7 +202,7 @@ def _about_split(data: Dataset, split: str, sample: list[range]) -> dict[str, An
     of_kinds = {role: [summary[role][kind] for kind in kinds] for role in ("subject", "object")}
     targets = targets_of(data, split).items()
     return about | {
-        "counts": {name: summary[name] for name in OF_ALL} | of_kinds,
+        "counts": {name: summary[name] for name in ("answer", "relation", "weather")} | of_kinds,
         "target": {role: [round(float(p), 7) for p in shares] for role, shares in targets},
     }
 
