@@ -79,13 +79,9 @@ def vocabulary() -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def vocabulary_for(style: str, relations: tuple[str, ...], own_kinds: int = 0) -> tuple[str, ...]:
-    """The vocabulary as far as a data set needs it: a word that only later relations or phrasings have is not
-    in it.
+    """The vocabulary as far as a data set of a style, relations and so many kinds of one's own needs it.
 
-    Args:
-        style: a key of STYLES.
-        relations: names of those that are asked about.
-        own_kinds: how many kinds of one's own it has.
+    A word that only later relations or phrasings have is not in it.
     """
     phrasings, first_relations, _ = RELEASES[0]
     forms = _forms({*range(phrasings), *STYLES[style]}, (*RELATION_NAMES[:first_relations], *relations))

@@ -54,10 +54,8 @@ def open_run(directory: Path, allow_model: Collection[str] = ()) -> OpenedRun:
         SettingsError: its world is impossible.
     """
     run = run_directory.load(directory)
-    settings, trained = (
-        FitSettings(**run["settings"]),
-        msgspec.convert({"own_kinds": (), **run["data"]}, Settings),
-    )
+    settings = FitSettings(**run["settings"])
+    trained = msgspec.convert({"own_kinds": (), **run["data"]}, Settings)
     trained.check_apart_from_frequencies()
     require_allowed(settings.model, directory / run_directory.RUN, allow_model)
     model = build(settings.model, World.of(trained, run_directory.language_in(run)), settings.options)
@@ -219,12 +217,10 @@ class ModelAnswer:
             return []
         low = np.maximum(self.boxes[:, :2], self.frame[:2])
         high = np.minimum(self.boxes[:, 2:], self.frame[2:])
-        doubts = []
-        for name, box, seen in zip(("subject", "object"), self.boxes, (high - low).min(axis=1), strict=True):
-            if (box[2:] - box[:2]).min() < 1:
-                doubts.append(f"the {name}'s box is empty: the model found no {name}")
-            elif seen <= 0:
-                doubts.append(f"the {name}'s box lies outside the picture: the model found no {name}")
+        seen = zip(("subject", "object"), (high - low).min(axis=1), strict=True)
+        doubts = [
+            f"nothing of the {name}'s box is seen: the model found none" for name, side in seen if side < 1
+        ]
         shared = np.maximum(high.min(axis=0) - low.max(axis=0), 0).prod()
         areas = np.maximum(high - low, 0).prod(axis=1)
         if not doubts and shared > _SAME * (areas.sum() - shared):

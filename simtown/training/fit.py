@@ -237,13 +237,10 @@ def _train(
     scores = references(dataset)
     curve(run_directory.read_metrics(directory), title, directory / run_directory.CURVE, scores["chance"])
     seen = None if settings.stream else size
-    done: dict[str, Any] = {"status": "done", "epochs": state.epoch, "steps": state.step, "stopped": reason}
-    done |= {"restarts": state.restarts, "best": state.best}
-    done |= {
-        "test": {**measure(dataset, logits_test, logits_val, seen, None, compositions), "loss": test_loss}
-    }
-    done |= {"references": scores}
+    test_scores = measure(dataset, logits_test, logits_val, seen, None, compositions) | {"loss": test_loss}
     parameters = sum(parameter.numel() for parameter in model.parameters())
+    done = {"status": "done", "epochs": state.epoch, "steps": state.step, "stopped": reason}
+    done |= {"restarts": state.restarts, "best": state.best, "test": test_scores, "references": scores}
     return {**done, "parameters": parameters, "seconds": state.seconds}
 
 
