@@ -157,7 +157,7 @@ def check(settings: Settings) -> None:
         hold_out(settings, alone=False)
         hold_out(settings, alone=True)
     if several and not any(map(may_follow, asked(settings))):
-        few = "needs exist, relations or another family of yes or no among `questions`"
+        few = "needs exist, relations or another family about where vehicles stand among `questions`"
         raise SettingsError(few, "questions_per_picture")
     unasked = problems(settings)
     for name in (name for name in settings.questions if name in unasked):
