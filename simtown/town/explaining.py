@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import numpy as np
 
 from simtown.language.forms import Form
@@ -26,16 +24,16 @@ def reason(scene: Scene, program: Form, visible: np.ndarray, boxes: np.ndarray) 
     """
     town = Town.from_scene(scene)
     evaluator = Evaluator(town._asked(everywhere=True))
-    with suppress(TownError):
-        try:
-            attribute, *phrases = program.parts
-            if attribute in ("hidden", "box"):
-                thing = evaluator.unique(phrases[0])
-                slot = int(np.flatnonzero(boxes.any(axis=1))[town.vehicles.index(thing)])
-                edges = ", ".join(f"{edge:.0f}" for edge in boxes[slot])
-                seen = f"{visible[slot]:.0%} of {the(thing)} is visible"
-                return seen if attribute == "hidden" else f"x0, y0, x1, y1 are {edges} pixels; {seen}"
-            return evaluator.answer(program).why
-        except TooCloseError as unclear:
-            return f"too close to say: {unclear}"
-    return ""
+    try:
+        attribute, *phrases = program.parts
+        if attribute in ("hidden", "box"):
+            thing = evaluator.unique(phrases[0])
+            slot = int(np.flatnonzero(boxes.any(axis=1))[town.vehicles.index(thing)])
+            edges = ", ".join(f"{edge:.0f}" for edge in boxes[slot])
+            seen = f"{visible[slot]:.0%} of {the(thing)} is visible"
+            return seen if attribute == "hidden" else f"x0, y0, x1, y1 are {edges} pixels; {seen}"
+        return evaluator.answer(program).why
+    except TooCloseError as unclear:
+        return f"too close to say: {unclear}"
+    except TownError:
+        return ""

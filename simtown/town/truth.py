@@ -205,11 +205,8 @@ def truth(scene: Scene, things: list[Thing], frame: Frame, time: float) -> Truth
     extrinsics = np.eye(4)
     extrinsics[:3, :3], extrinsics[:3, 3] = turn, -turn @ view[:3]
     ids = {name: i for i, name in frame.names.items()}
-    boxes = [_picture_box(t, intrinsics, extrinsics, width, height) for t in things]
-    alone = [int(_mask_alone(scene.camera, t, width, height).sum()) for t in things]
     entries = [
-        _thing_truth(t, ids[t.name], things, frame, pixels, box)
-        for t, pixels, box in zip(things, alone, boxes, strict=True)
+        _thing_truth(t, ids[t.name], things, frame, scene.camera, intrinsics, extrinsics) for t in things
     ]
     visible = [t for t, entry in zip(things, entries, strict=True) if entry.pixels and t.group != "cloud"]
     related = [t.name for t in visible]
@@ -220,9 +217,11 @@ def truth(scene: Scene, things: list[Thing], frame: Frame, time: float) -> Truth
 
 
 def _thing_truth(
-    thing: Thing, id_: int, things: list[Thing], frame: Frame, alone: int, box: list[float] | None
+    thing: Thing, id_: int, things: list[Thing], frame: Frame, camera: Camera, *lens: np.ndarray
 ) -> ThingTruth:
-    """The truth of one thing; `alone` is the number of pixels it would fill if it stood alone."""
+    """The truth of one thing; `lens`: the intrinsics and extrinsics of the camera."""
+    height, width = frame.ids.shape
+    alone = int(_mask_alone(camera, thing, width, height).sum())  # the pixels of it if it stood alone
     seen, depth, pixels = None, None, 0
     if found := mask_and_box(frame.ids, id_ - 1):
         mask, seen = found[0], list(found[1])
@@ -244,7 +243,9 @@ def _thing_truth(
         centre=corners.mean(axis=0).tolist(),
         size=list(thing.size),
         corners=corners.tolist(),
-        box=box if alone else None,  # a picture can show nothing of a thing, and yet cross its box
+        box=_picture_box(thing, width, height, *lens)
+        if alone
+        else None,  # a picture can show nothing of a thing, and yet cross its box
         seen=seen,
         pixels=pixels,
         visible=pixels / alone if alone else 0.0,
@@ -260,7 +261,7 @@ def _in_world(thing: Thing, points: np.ndarray) -> np.ndarray:
 
 
 def _picture_box(
-    thing: Thing, intrinsics: np.ndarray, extrinsics: np.ndarray, width: int, height: int
+    thing: Thing, width: int, height: int, intrinsics: np.ndarray, extrinsics: np.ndarray
 ) -> list[float] | None:
     """x0, y0, x1, y1 pixels around all of a thing behind the near plane, cut at the picture's edges."""
     mesh = atlas().mesh(number(thing.kind, thing.style))

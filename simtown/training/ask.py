@@ -123,12 +123,6 @@ def _logits(
     return logits, run
 
 
-def _listed(language: Mapping[str, Sequence[str]]) -> str:
-    """The families of a run as `simtown generate --questions` takes them."""
-    families = tuple(language.get("families", ["paper"]))
-    return "all" if families == FAMILIES else ",".join(families)
-
-
 class Renumbered:
     """Examples with the numbers that a run has for their families and answers, -1 for unknown ones."""
 
@@ -152,28 +146,26 @@ def _require_comparable(trained: Settings, language: Mapping[str, Sequence[str]]
     """Raises SettingsError if the data set has other pictures, kinds or questions than the run, or nothing to
     test.
     """
-    other = dataset.settings
+    other, families = dataset.settings, tuple(language.get("families", ["paper"]))
+    asking = f"--questions {'all' if families == FAMILIES else ','.join(families)}"
+    size, its = (f"{each.width}x{each.height}" for each in (trained, other))
+    both = "the paper's questions", "questions of families"
     if other.asks != trained.asks:
-        both = "the paper's questions", "questions of families"
-        remedy = f"give a data set of such questions (simtown generate --questions {_listed(language)})"
-        asked, learned = both[other.asks], both[trained.asks]
-        raise SettingsError(f"{dataset.path} asks {asked}, the run learned {learned}: {remedy}")
-    if other.asks and dataset.vocabulary != language["vocabulary"]:
-        raise SettingsError(f"{dataset.path} was made by another simtown, whose words have other numbers")
-    if unknown := [name for name in dataset.names.get("families", []) if name not in language["families"]]:
-        remedy = f"give a data set of its families (simtown generate --questions {_listed(language)})"
-        raise SettingsError(f"{dataset.path} asks what the run has not learned ({unknown[0]}): {remedy}")
-    if not len(dataset.test):
-        raise SettingsError(f"{dataset.path} has no test examples: generate it with some")
-    if (other.width, other.height) != (trained.width, trained.height):
-        size, its = f"{trained.width}x{trained.height}", f"{other.width}x{other.height}"
-        remedy = f"give a data set of that size (simtown generate --size {size})"
-        raise SettingsError(f"{dataset.path} has pictures of {its}, the run was trained on {size}: {remedy}")
-    if unseen := [kind for kind in other.kinds if kind not in trained.kinds]:
-        vehicle = with_article(ENTITIES[unseen[0]])
-        world = f"--entities {trained.entities} --world-seed {trained.world_seed}"
-        remedy = f"give a data set of the run's world (simtown generate {world})"
-        raise SettingsError(f"{dataset.path} has vehicles that the run has not seen ({vehicle}): {remedy}")
+        problem, like = f"asks {both[other.asks]}, the run learned {both[trained.asks]}", asking
+    elif other.asks and dataset.vocabulary != language["vocabulary"]:
+        problem, like = "was made by another simtown, whose words have other numbers", asking
+    elif unknown := [name for name in dataset.names.get("families", []) if name not in families]:
+        problem, like = f"asks what the run has not learned ({unknown[0]})", asking
+    elif not len(dataset.test):
+        problem, like = "has no test examples", "--test 1000"
+    elif size != its:
+        problem, like = f"has pictures of {its}, the run was trained on {size}", f"--size {size}"
+    elif unseen := [kind for kind in other.kinds if kind not in trained.kinds]:
+        problem = f"has vehicles that the run has not seen ({with_article(ENTITIES[unseen[0]])})"
+        like = f"--entities {trained.entities} --world-seed {trained.world_seed}"
+    else:
+        return
+    raise SettingsError(f"{dataset.path} {problem}: give a data set that simtown generate {like} makes")
 
 
 #: Least pixels of the longer side of a drawn answer.
