@@ -99,8 +99,7 @@ class Example:
     def __repr__(self) -> str:
         height, width, _ = self.image.shape
         by = f", by {abs(self.margin):.2f} m" if self.margin == self.margin else ""
-        answer = f"{self.reply}{by}"
-        return f"<Example: {self.question} {answer}; {width}x{height}, {self.scene.weather.kind}>"
+        return f"<Example: {self.question} {self.reply}{by}; {width}x{height}, {self.scene.weather.kind}>"
 
     def _repr_html_(self, width: int = 384) -> str:
         if not self.subject:

@@ -93,8 +93,7 @@ def _graphs(
     With `programs`, a colour is the word that questions use, and drivers' relationships are there, too.
     """
     scenes = batch.scenes
-    n = len(scenes)
-    seen = Views(scenes, batch.columns["visible"], (width, height))
+    n, seen = len(scenes), Views(scenes, batch.columns["visible"], (width, height))
     bounds = atlas().bounds[scenes.entity]
     length, rise = bounds[:, :, 1, 0] - bounds[:, :, 0, 0], bounds[:, :, 1, 2] / 2
     middle = np.concatenate([scenes.pose[..., :2], rise[..., None]], axis=2).astype(np.float64)

@@ -17,10 +17,10 @@ NEARER = {"nearest": "nearer", "farthest": "farther"}
 #: Kinds whose name is part of another's: CLEVR's filters would take both ("value in attribute").
 _PARTS = frozenset(name for name in ENTITIES if any(name in other != name for other in ENTITIES))
 _COMPARED = {"equal": "equal_integer", "more": "greater_than", "fewer": "less_than"}
-_QUERIES, _SAME = (
-    {"kind": "query_shape", "colour": "query_color"},
-    {"kind": "same_shape", "colour": "same_color"},
-)
+_QUERIES = {"kind": "query_shape", "colour": "query_color"}
+_SAME = {"kind": "same_shape", "colour": "same_color"}
+#: Nouns for the objects of scenes, which are vehicles.
+_NOUNS = frozenset((*ENTITIES, *VEHICLE_NOUNS, *OWN_NOUNS))
 
 
 class InexpressibleError(ValueError):
@@ -73,11 +73,7 @@ class _Program:
     def members(self, form: Form, within: int | None = None) -> int:
         """A set, or its members within the result of another step."""
         match form:
-            case Form("all", (noun,)) if noun in (
-                *ENTITIES,
-                *VEHICLE_NOUNS,
-                *OWN_NOUNS,
-            ):  # objects are vehicles
+            case Form("all", (noun,)) if noun in _NOUNS:
                 start = self.step("scene") if within is None else within
                 if noun == "vehicle":
                     return start
@@ -91,14 +87,12 @@ class _Program:
             case Form("filter", (inner, Form("and", (one, other)))):
                 return self.members(_filter(_filter(inner, one), other), within)
             case Form("filter", (inner, Form("or", (one, other)))):
-                return self.step(
-                    "union", *(self.members(_filter(inner, each), within) for each in (one, other))
-                )
+                sets = [self.members(_filter(inner, each), within) for each in (one, other)]
+                return self.step("union", *sets)
             case Form("filter", (inner, predicate)):
                 related = self.related(predicate)
-                return self.members(
-                    inner, related if within is None else self.step("intersect", within, related)
-                )
+                both = related if within is None else self.step("intersect", within, related)
+                return self.members(inner, both)
         raise InexpressibleError(str(form))
 
     def related(self, predicate: Form) -> int:

@@ -129,9 +129,8 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
         numbered = (f'{{"id": {number}, {annotation[1:]}' for number, annotation in annotations)
         lists = {"images": joined(directory, split, "images"), "annotations": numbered}
         write_listing(directory / "annotations" / f"instances_{split}.json", head, lists)
-        lists = {
-            key: joined(directory, split, part) for key, part in zip(_LISTS[:2], _LISTS[2:], strict=True)
-        }
+        parts = zip(_LISTS[:2], _LISTS[2:], strict=True)
+        lists = {key: joined(directory, split, part) for key, part in parts}
         path = directory / "annotations" / f"panoptic_{split}.json"
         write_listing(path, {**head, "categories": everything}, lists)
 
