@@ -16,7 +16,7 @@ import numpy as np
 
 from simtown.core.streams import Stream
 from simtown.language import wording
-from simtown.language.composing import Filled, Limits, fill_street, keeps, kept
+from simtown.language.composing import Filled, Limits, fill_street, fits, keeps, kept
 from simtown.language.evaluate import CLOSE, HIDING_WORDS, ILL_POSED, KNOWN, SEEN_WORDS, Values, evaluate
 from simtown.language.families import (
     ANSWERS,
@@ -31,7 +31,7 @@ from simtown.language.families import (
 )
 from simtown.language.forms import Form
 from simtown.language.holdout import NO_LIMIT, HoldOut
-from simtown.language.planting import fits, let_animals_in, plant_things
+from simtown.language.planting import let_animals_in, plant_things
 from simtown.language.programs import END, LENGTH, encode, stored
 from simtown.language.sampler import JITTER, ImpossibleError
 from simtown.language.views import LEAST_INTENSITY
@@ -49,7 +49,7 @@ STREETS, PLACES, WORDS = 960, 6, 128
 #: Streets that a round draws at least, of all questions that have none yet: fewer take as long.
 _TOGETHER = 128
 #: After so many streets in which a question has no answer at all its words are drawn anew.
-HOPELESS = 24
+HOPELESS = 96
 #: Words that are drawn at most until some fit.
 TRIES = 16
 #: Streets by which it is seen whether words may have an answer.
@@ -220,7 +220,7 @@ def search(recipe: AskingRecipe, rows: list[Row], edits: Edits | None = None) ->
         meant = "cannot tell" if row.unclear else ANSWERS[row.family.answer][row.answer]
         raise ImpossibleError(
             f"no street was found in which the answer to '{row.words}' is '{meant}': leave the family "
-            f"{row.family.name} out of `questions`, or allow more `vehicles` or `entities`"
+            f"{row.family.name} out of `questions`, or allow more `crowd` or `entities`"
         )
     asks_weather = np.array([row.form.parts[0] == "weather" for row in rows])
     strong = LEAST_INTENSITY + (1 - LEAST_INTENSITY) * scene.intensity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -61,9 +62,37 @@ def fill_street(
         return None
     while street.filled < number and street.add(None):
         pass
+    if street.filled < world.least:
+        return None
     order = sorted(range(world.most), key=[draws.below(1 << 30) for _ in range(world.most)].__getitem__)
     shuffled = np.array(street.entity)[order], np.array(street.paint, dtype=np.int8)[order]
     return *shuffled, street.weather, wanted.things
+
+
+#: Uniform numbers for some plans of each answer.
+_SPREAD = np.random.default_rng(0).random((8, 32)).tolist()
+
+
+def fits(world: AskedWorld, form: Form, answers: tuple[int, ...], apart: int = 0) -> bool:
+    """Whether a street can hold what each answer of a program needs at least, and `apart` vehicles whose
+    kinds differ from all others'.
+
+    Words that fit some answers alone would give those away.
+    """
+
+    def has_room(answer: int, numbers: list[float]) -> bool:
+        wanted = plan(form, answer, Draws(numbers))
+        wants = Counter(want.noun for want in wanted.wants)
+        need = wants.total() + max(0, apart - sum(count == 1 for count in wants.values()))
+        others = _kinds(world, None, _banned(world, wanted))[1][0]
+        return need <= world.most and (bool(others) or need >= world.least)
+
+    return all(any(has_room(answer, numbers) for numbers in _SPREAD) for answer in answers)
+
+
+def _banned(world: AskedWorld, wanted: Plan) -> tuple[Want, ...]:
+    """What no other vehicle may be; where vehicles are painted, their paints see to colours."""
+    return tuple(ban for ban in wanted.bans if not ban.colour or not world.painted)
 
 
 @lru_cache(maxsize=1024)
@@ -98,7 +127,7 @@ class _Street:
         self.entity, self.paint = [-1] * world.most, [-1] * world.most
         self.weather = limits.weather if limits and wanted.weather < 0 else wanted.weather
         self.clear = limits.held if limits and not limits.alone else None
-        self.bans = tuple(ban for ban in wanted.bans if not ban.colour or not world.painted)
+        self.bans = _banned(world, wanted)
         self.barred = {
             ban.colour: world.kinds(ban.noun) > 0 for ban in wanted.bans if ban.colour and world.painted
         }
@@ -199,11 +228,10 @@ def keeps(
     held = limits.held
     if limits.alone and not held.pictured:
         return (held.count < NO_LIMIT and form.name == "count") or held.asks(form)
-    if not limits.alone:
-        if held.asks(form) or held.names(form, WEATHERS[limits.weather]):
-            return False
-        if form.name != "query" or not held.pictured:
-            return True
+    if not limits.alone and (held.asks(form) or held.names(form, WEATHERS[limits.weather])):
+        return False
+    if not held.pictured:
+        return True
     return all(
         any(fill_street(world, form, answer, Draws(own), limits) is not None for own in tries)
         for answer in answers

@@ -118,8 +118,8 @@ def _asked(recipe: AskingRecipe, pictures: np.ndarray, begin: Begin, again: int)
         return given.asked
     if again == MOST_STREETS:
         raise ImpossibleError(
-            f"too few questions of yes or no were found about picture {pictures[~found][0]}: add exist to "
-            "`questions`, or give more `crowd`, or fewer `questions_per_picture`"
+            f"too few questions of yes or no were found about picture {pictures[~found][0]}: give more "
+            "`crowd`, or fewer `questions_per_picture`" + ", or add exist to `questions`" * (recipe.apart > 0)
         )
     order = np.where(found, np.arange(len(found)), len(found) + np.cumsum(~found) - 1)
     anew = _asked(recipe, pictures[~found], begin, again + 1)

@@ -6,7 +6,6 @@ have no second bus; planting puts in what the words name, and keeps out what wou
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from simtown.assets.catalogue import PROPS
 from simtown.assets.entities import ENTITIES
-from simtown.language.families import AskedWorld, Draws
+from simtown.language.families import Draws
 from simtown.language.forms import Form
 from simtown.language.nouns import GROUPS, NOUNS, STREET_NOUNS, kinds_meant
 from simtown.language.programs import COLOURS
@@ -122,7 +121,7 @@ def _counted(members: Form, number: int, draws: Draws, result: Plan) -> None:
         _within(members, result)
         return
     if narrowed:
-        number += draws.below(2) + (number == 0)
+        number += 1 + draws.below(2)  # some are left out
     result.wants += [Want(noun, colour)] * number
     result.bans.append(Want(noun, colour))
     if colour:
@@ -159,24 +158,6 @@ def _within(form: Form, result: Plan) -> None:
     for part in form.parts:
         if isinstance(part, Form):
             (_phrase if part.name in ("the", "a", "every", "no") else _within)(part, result)
-
-
-#: Uniform numbers for some plans of each answer.
-_SPREAD = np.random.default_rng(0).random((8, 32)).tolist()
-
-
-def fits(world: AskedWorld, form: Form, answers: tuple[int, ...], apart: int = 0) -> bool:
-    """Whether a street can hold what each answer of a program needs at least, and `apart` vehicles whose
-    kinds differ from all others'.
-
-    Words that fit some answers alone would give those away.
-    """
-
-    def needs(answer: int, numbers: list[float]) -> int:
-        wants = Counter(want.noun for want in plan(form, answer, Draws(numbers)).wants)
-        return wants.total() + max(0, apart - sum(count == 1 for count in wants.values()))
-
-    return all(any(needs(answer, numbers) <= world.most for numbers in _SPREAD) for answer in answers)
 
 
 def let_animals_in(prop: np.ndarray, draws: Draws) -> None:

@@ -25,8 +25,9 @@ from simtown.scenes.silhouette import boxes, visibility
 from simtown.scenes.weather import WEATHERS
 
 #: A colour is a vehicle's if its body has it and it is at least this share of the paint that is seen; no
-#: other colour is meant below the second share. Both need so many pixels of it in the picture.
-CLEAR_COLOUR, NO_COLOUR, LEAST_PIXELS = 0.25, 0.10, 24
+#: other colour is meant below the second share. Both need so many pixels of it in the picture. Where another
+#: colour has the last share, as the white box of a blue truck, none is clear.
+CLEAR_COLOUR, NO_COLOUR, LEAST_PIXELS, HALF = 0.25, 0.10, 24, 0.5
 #: Shares of a vehicle that are hidden between the values of "hidden", and how near to them is too close.
 HIDDEN, HIDDEN_MARGIN = (0.03, 1 / 3), (0.028, 0.05)
 #: Thirds of the picture in which the middle of a box may be.
@@ -130,6 +131,7 @@ class Views:
         pixels = shares * area[..., None]
         body = self.body[..., None] == np.arange(len(COLOURS))
         shown = body & (shares >= CLEAR_COLOUR) & (pixels >= LEAST_PIXELS)
+        shown &= ~(~body & (shares >= HALF)).any(axis=2, keepdims=True)
         doubtful = _doubtful()[body_paints(self.scenes.entity, self.scenes.paint)]
         no = ~body & (shares <= NO_COLOUR) & shown.any(axis=2, keepdims=True)
         return np.where(doubtful, 0, np.where(shown, 1, np.where(no, -1, 0))).astype(np.int8)

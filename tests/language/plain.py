@@ -18,7 +18,15 @@ from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, NEARER
 from simtown.language.families import ANSWERS
 from simtown.language.nouns import NOUNS, group_of
 from simtown.language.sights import also_shown
-from simtown.language.views import CLEAR_COLOUR, HIDDEN, HIDDEN_MARGIN, LEAST_FOG, LEAST_INTENSITY, NO_COLOUR
+from simtown.language.views import (
+    CLEAR_COLOUR,
+    HALF,
+    HIDDEN,
+    HIDDEN_MARGIN,
+    LEAST_FOG,
+    LEAST_INTENSITY,
+    NO_COLOUR,
+)
 from simtown.scenes.footprints import extents, outline
 
 #: Metres within which left and right are too close to say, and in front and behind.
@@ -388,7 +396,8 @@ class Plain:
         x0, y0, x1, y1 = self.boxes[thing]
         share = self.shares[thing][list(COLOUR_WORDS).index(body.replace("grey", "gray"))]
         pixels = share * (x1 - x0) * (y1 - y0) * self.visible[thing] / 2
-        return body if share >= CLEAR_COLOUR and pixels >= 24 else None
+        clear = share >= max([CLEAR_COLOUR, *(one for one in self.shares[thing] if one >= HALF)])
+        return body if clear and pixels >= 24 else None
 
     # Where things are.
 
