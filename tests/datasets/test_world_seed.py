@@ -11,7 +11,6 @@ from simtown.datasets.marginals import goodness, marginals
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.shard_file import FormError
-from simtown.datasets.shards import COLUMNS
 from simtown.datasets.verify import verify
 from simtown.datasets.verify_shard import implied
 from simtown.render.raster import Raster
@@ -112,7 +111,8 @@ def test_a_manifest_of_other_kinds_than_its_seeds_is_found(kinds, elsewhere, cop
 
 
 def test_a_vehicle_of_no_kind_of_the_world_is_found(elsewhere):
-    stored, index = open_dataset(elsewhere).train.rows(COLUMNS, range(20)), np.arange(20)
+    train, index = open_dataset(elsewhere).train, np.arange(20)
+    stored = train.rows(train.columns, range(20))
     implied(stored, index, ELSEWHERE)
     with pytest.raises(FormError, match="does not exist"):
         implied(stored, index, replace(ELSEWHERE, world_seed=4))

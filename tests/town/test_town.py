@@ -348,7 +348,7 @@ UNPAINTED = [("red truck", "blue", ["red truck", "its name says its colour"])]
 UNPAINTED += [("red truck", "red", ["its name says its colour"])]
 UNPAINTED += [(kind, "red", ["only vehicles"]) for kind in ("mailbox", "tree")]
 UNPAINTED += [("sedan", "sky blue", ["unknown paint 'sky blue'", "sky"]), ("sedan", "", ["unknown paint"])]
-UNPAINTED += [("sedan", "Rde", ["did you mean red"]), ("sedan", "zzz", ["the paints are white"])]
+UNPAINTED += [("sedan", "Rde", ["did you mean red"]), ("sedan", "zzz", ["choose among white"])]
 UNPAINTED += [("sedan", 3, ["paint is 3", "'red'"])]
 
 

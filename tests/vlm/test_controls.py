@@ -77,7 +77,7 @@ def test_every_family_has_controls(of_families):
             assert query.gold.answer in query.gold.choices
             words.add(query.key)
         assert {f"test:{number}/none", f"test:{number}/other"} <= words
-    assert len(families) == 23
+    assert len(families) == 24
 
 
 def verdict_on(split, model):
