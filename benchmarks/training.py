@@ -34,6 +34,7 @@ import os
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -81,6 +82,14 @@ def plain_batches(dataset: Dataset, size: int, workers: int, device: torch.devic
     return batches
 
 
+def concatenated(
+    part: LabelledConvolution, image: torch.Tensor, labels: torch.Tensor
+) -> tuple[torch.Tensor, None]:
+    """As the paper draws it: constant channels, concatenated, convolved."""
+    channels = labels.flatten(0, 1)[:, :, None, None].expand(-1, -1, *image.shape[2:])
+    return part.conv(torch.cat([image.repeat(len(labels), 1, 1, 1), channels], dim=1)), None
+
+
 class Way:
     """One way of training one model on one data set; each figure is a method that returns examples."""
 
@@ -96,7 +105,7 @@ class Way:
             self.model = build(settings.model, World.of(dataset.settings), {}).to(self.device)
             for part in self.model.modules():
                 if isinstance(part, LabelledConvolution):  # in its plain form, which leaves nothing to add
-                    part.forward = lambda *inputs, part=part: (part.plain(*inputs), None)  # type: ignore[method-assign]
+                    part.forward = partial(concatenated, part)  # type: ignore[method-assign]
             self.optimizer: torch.optim.Optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3)
         else:
             self.numbers = list(chunks(n, settings.batch))

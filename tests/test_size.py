@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 #: Most lines of Python: lower a number whenever lines go.
-BUDGETS = {("simtown",): 56_009, ("tests",): 34_135, ("benchmarks", "tools"): 5_562}
+BUDGETS = {("simtown",): 56_009, ("tests",): 34_144, ("benchmarks", "tools"): 5_571}
 
 
 def lines(folder):

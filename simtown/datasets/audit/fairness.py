@@ -233,13 +233,13 @@ def blind(words: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray] | Non
     from sklearn.linear_model import LogisticRegression
 
     both = [words] if other is None else [words, other]
-    keys = np.concatenate([_keys(part) for part in both])
+    together = {name: np.concatenate([part[name] for part in both]) for name in WORDS}
+    keys = _keys(together)
     seen, columns, times = np.unique(keys, return_inverse=True, return_counts=True)
     rows = np.repeat(np.arange(len(keys)), keys.shape[1])
     seen_in = csr_matrix((np.ones(keys.size, np.float32), (rows, columns.ravel())), (len(keys), len(seen)))
     seen_in = seen_in[:, (times >= OFTEN) & (times < len(keys))]
-    value = np.concatenate([part["value"] for part in both])
-    n = len(words["value"])
+    value, n = together["value"], len(words["value"])
     fold = np.arange(n) // 2 * FOLDS * 2 // max(n, 1)
     parts = [(fold != i, fold == i) for i in range(FOLDS)]
     if other is not None:
