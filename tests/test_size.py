@@ -1,26 +1,45 @@
-"""Size is a cost: the lines of each package."""
+"""Size is a cost, counted in tokens: names, operators, numbers, strings that are not docstrings. Lines are free."""
 
+import ast
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-#: Most lines of Python: lower a number whenever lines go.
-BUDGETS = {("simtown",): 56_009, ("tests",): 34_144, ("benchmarks", "tools"): 5_571}
+#: Most tokens, rounded up so that nobody has to pack a line. Lower a number when code goes.
+BUDGETS = {("simtown",): 490_000, ("tests",): 350_000, ("benchmarks", "tools"): 62_000}
+_COUNTED = {tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING}
 
 
-def lines(folder):
-    """Lines of Python in a folder."""
-    return sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py"))
+def docstring_lines(tree):
+    """The first lines of all docstrings of a module."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    bodies = [node.body for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)]
+    return {body[0].lineno for body in bodies}
+
+
+def tokens(path):
+    """Tokens of a file of Python."""
+    docstrings = docstring_lines(ast.parse(path.read_bytes()))
+    with path.open("rb") as file:
+        return sum(
+            token.type in _COUNTED and not (token.type == tokenize.STRING and token.start[0] in docstrings)
+            for token in tokenize.tokenize(file.readline)
+        )
 
 
 @pytest.mark.parametrize("folders", BUDGETS, ids="+".join)
 def test_the_code_stays_within_its_budget(folders):
-    """`pytest tests/test_size.py -s` prints the lines of each package."""
+    """`pytest tests/test_size.py -s` prints the tokens of each package."""
+    total = 0
     for folder in folders:
-        parts = {path.name: lines(path) for path in sorted((ROOT / folder).iterdir()) if path.is_dir()}
-        listed = ", ".join(f"{name} {count:,}" for name, count in parts.items() if count)
-        sys.stdout.write(f"{folder} {lines(ROOT / folder):,}{f' ({listed})' if listed else ''}\n")
-    total = sum(lines(ROOT / folder) for folder in folders)
-    assert total <= BUDGETS[folders], f"{total:,} lines; before you raise the budget, delete some"
+        parts = {}
+        for path in (ROOT / folder).rglob("*.py"):
+            part = path.relative_to(ROOT / folder).parts[0]
+            parts[part] = parts.get(part, 0) + tokens(path)
+        listed = ", ".join(f"{name} {count:,}" for name, count in sorted(parts.items()))
+        sys.stdout.write(f"{folder} {sum(parts.values()):,} ({listed})\n")
+        total += sum(parts.values())
+    assert total <= BUDGETS[folders], f"{total:,} tokens; before you raise the budget, delete some"

@@ -130,6 +130,26 @@ def open_regular(path: Path, follow: bool = True) -> BinaryIO:
     return os.fdopen(handle, "rb")
 
 
+def open_to_append(path: Path) -> BinaryIO:
+    """Open a regular file to read it and to write at its end; it is made if it is missing.
+
+    Raises:
+        RefusedError: a link, a directory, a device or a pipe.
+        OSError: it cannot be opened.
+    """
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+    try:
+        handle = os.open(path, flags, 0o666)
+    except OSError:
+        if path.is_symlink():
+            raise RefusedError(f"{path} is a symbolic link: put the file itself there") from None
+        raise
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise RefusedError(f"{path} is not a regular file")
+    return os.fdopen(handle, "r+b")
+
+
 def read_bytes(path: Path, follow: bool = True) -> bytes:
     """The content of a regular file. Raises RefusedError or OSError, as :func:`open_regular` does."""
     with open_regular(path, follow) as file:
