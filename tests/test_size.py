@@ -1,4 +1,4 @@
-"""Size is a cost, counted in tokens: names, operators, numbers, strings that are not docstrings. Lines are free."""
+"""Size is a cost, in tokens: names, operators, numbers, strings that are not docstrings. Lines are free."""
 
 import ast
 import sys
