@@ -199,9 +199,10 @@ def test_the_lines_of_the_readme_run_in_a_clone_into_which_simtown_was_installed
     run("git", "clone", "--quiet", "--depth", "1", ROOT.as_uri(), clone)
     run(sys.executable, "-m", "venv", "--without-pip", python.parents[1])
     (site,) = python.parents[1].glob("lib/python*/site-packages")
-    (site / "present.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")))
-    install = "-m pip install --quiet --ignore-installed --no-deps --no-build-isolation .".split()
-    run(python, *install, cwd=clone)
+    present = [path for path in sys.path if path and not Path(path, "pyproject.toml").exists()]
+    (site / "present.pth").write_text("\n".join(present))
+    how = ("--quiet", "--ignore-installed", "--no-deps", "--no-build-isolation")
+    run(python, "-m", "pip", "install", *how, ".", cwd=clone)
     (lines,) = re.findall(
         r"^```python\n(.*?)^```", (clone / "README.md").read_text(encoding="utf-8"), re.M | re.S
     )

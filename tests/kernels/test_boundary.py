@@ -43,7 +43,7 @@ def test_what_an_entry_point_does_not_take_is_an_error():
 
 @pytest.fixture
 def clone(monkeypatch, tmp_path):
-    """Kernels whose sources are a folder without libraries, and the folder with those of an installed simtown."""
+    """The folder of an installed simtown's libraries; the sources that run have none of their own."""
     monkeypatch.setattr(kernels, "LIBRARIES", tmp_path / "clone" / "simtown" / "kernels" / "lib")
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     about, libraries = tmp_path / "simtown-9.dist-info", tmp_path / "simtown" / "kernels" / "lib"
