@@ -118,7 +118,8 @@ class PanelCommand(Panels, TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Called to parse the words of a command. An empty one, of a variable that is not set, is no path."""
-        given, _, parameters = self.make_parser(ctx).parse_args(list(args))
+        parser: Any = self.make_parser(ctx)
+        given, _, parameters = parser.parse_args(list(args))
         for parameter in parameters:
             value = given[parameter.name]
             words = value if isinstance(value, (list, tuple)) else [value]

@@ -49,9 +49,8 @@ def model_directory(place: str, *, hub: bool) -> Path:
         return path
     if not hub or path.is_absolute() or place.startswith("."):
         raise FileNotFoundError(f"{place} is not a directory with a model in it")
-    from huggingface_hub import constants, snapshot_download
+    from huggingface_hub import constants, get_session, snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
-    from huggingface_hub.utils import get_session
 
     problem = unfetched = "it cannot be fetched from the Hugging Face hub"
     try:
