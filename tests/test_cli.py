@@ -72,6 +72,21 @@ def test_help_has_panels_and_two_examples_that_parse(cli):
             parsed.make_context(name, words).close()
 
 
+def test_no_option_or_argument_takes_an_empty_word_for_a_path(cli):
+    """`--out "$OUT"` of a variable that is not set must not write here."""
+    refused = 0
+    for name, parsed in every_command().items():
+        taking = [p for p in parsed.params if not getattr(p, "is_flag", False) and p.default != ""]
+        arguments = [p for p in taking if p.param_type_name == "argument"]
+        for parameter in taking if name and not hasattr(parsed, "commands") else ():
+            before = named = [parameter.opts[-1]]
+            if parameter in arguments:
+                before, named = ["given"] * arguments.index(parameter), []
+            cli(*name.split(), *before, "").refuses("empty", *named)
+            refused += 1
+    assert refused > 200
+
+
 def test_the_help_of_the_program_groups_every_command(cli):
     out = cli("--help").succeeds().out
     assert out.index("Data sets:") < out.index("  generate") < out.index("Models:") < out.index("  fit")
@@ -220,6 +235,20 @@ def test_a_folder_goes_by_latest_or_the_beginning_of_its_name(means, given, fold
     assert means(given) == folder
     said = "" if given == folder else f"note: {str(given).partition('/train')[0]} is "
     assert capsys.readouterr().err.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("words", "unused"),
+    [
+        ("runs/first town-a --out made", "--out"),
+        ("python:json:loads town-a --json made", "--json"),
+        ("command:true --over entities=3,5 --json made", "--json"),
+        ("runs/first --over entities=3,5 --json made", "--json"),
+    ],
+)
+def test_a_file_that_evaluate_would_not_write_is_refused(words, unused, several, cli):
+    cli("evaluate", *words.split()).refuses(unused)
+    assert not (several / "made").exists()
 
 
 def test_a_name_that_may_be_several_folders_or_none_is_refused(several, cli):

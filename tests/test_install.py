@@ -1,5 +1,6 @@
 """What is installed where: markers, pins, hashes, the actions of CI, and the tool behind make resolve."""
 
+import os
 import platform
 import re
 import shutil
@@ -181,3 +182,30 @@ def test_an_extra_that_does_not_resolve_is_named(monkeypatch, capsys):
     monkeypatch.setattr(resolve, "resolve", attempt)
     assert resolve.check(list(EXTRAS)) == 1
     assert "Python 3.13, macOS arm64, with constraints.txt: no wheels for vg" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_lines_of_the_readme_run_in_a_clone_into_which_simtown_was_installed(tmp_path):
+    """There the sources, which have no kernels, hide the package, which has."""
+    pytest.importorskip("hatchling", reason="needs hatchling: pip install hatchling")
+    clone, python = tmp_path / "clone", tmp_path / "venv" / "bin" / "python"
+
+    def run(*words, **more):
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, **more)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run("git", "clone", "--quiet", "--depth", "1", ROOT.as_uri(), clone)
+    run(sys.executable, "-m", "venv", "--without-pip", python.parents[1])
+    (site,) = python.parents[1].glob("lib/python*/site-packages")
+    present = [path for path in sys.path if path and not Path(path, "pyproject.toml").exists()]
+    (site / "present.pth").write_text("\n".join(present))
+    how = ("--quiet", "--ignore-installed", "--no-deps", "--no-build-isolation")
+    run(python, "-m", "pip", "install", *how, ".", cwd=clone)
+    (lines,) = re.findall(
+        r"^```python\n(.*?)^```", (clone / "README.md").read_text(encoding="utf-8"), re.M | re.S
+    )
+    said = run(python, "-c", f"{lines}\nprint(simtown.__file__)", cwd=clone)
+    assert Path(said.strip()) == clone / "simtown" / "__init__.py"
+    assert not (clone / "simtown" / "kernels" / "lib").exists()

@@ -114,7 +114,18 @@ class Panels:
 
 
 class PanelCommand(Panels, TyperCommand):
-    """A command whose help is in panels."""
+    """A command whose help is in panels, and which refuses empty words."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Called to parse the words of a command. An empty one, of a variable that is not set, is no path."""
+        parser: Any = self.make_parser(ctx)
+        given, _, parameters = parser.parse_args(list(args))
+        for parameter in parameters:
+            value = given[parameter.name]
+            words = value if isinstance(value, (list, tuple)) else [value]
+            if "" in words and parameter.default != "":
+                raise typer.BadParameter("it is empty: give a value, or leave it out", ctx, parameter)
+        return super().parse_args(ctx, args)
 
 
 class PanelGroup(Panels, TyperGroup):

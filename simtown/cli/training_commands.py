@@ -238,6 +238,11 @@ def evaluate(
     With --over it draws accuracy, and the margin in metres from which on the model tells left from right,
     against the size of the world: over.png and over.csv.
     """
+    writes_directory = bool(over) or is_model(model)
+    unused, option = (json, "--json") if writes_directory else (out, "--out")
+    if unused:
+        other = "--out, a directory" if writes_directory else "--json, a file"
+        raise RefusalError(f"{option} {unused} would not be written: the results go to {other}")
     if over:
         _evaluate_over(over, model, dataset, settings, device, out, allow_model or ())
         return

@@ -19,6 +19,8 @@ from simtown.core.untrusted import RefusedError, inside, open_regular, read_json
 _TOKENIZER_FILES = {"vocab", "merges", "vocab_file", "merges_file", "spm_file", "source_spm", "target_spm"}
 #: What of a model on the hub matters here.
 _PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors", "*.jinja"]
+#: Seconds until the hub must answer.
+_PATIENCE = 5.0
 #: What decides a model's answers: weights, vocabulary, configuration.
 CONTENT = (".safetensors", ".json", ".txt", ".model", ".jinja")
 
@@ -47,18 +49,22 @@ def model_directory(place: str, *, hub: bool) -> Path:
         return path
     if not hub or path.is_absolute() or place.startswith("."):
         raise FileNotFoundError(f"{place} is not a directory with a model in it")
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import constants, get_session, snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
+    problem = unfetched = "it cannot be fetched from the Hugging Face hub"
     try:
         try:
             return Path(snapshot_download(place, allow_patterns=_PATTERNS, local_files_only=True))
         except LocalEntryNotFoundError:
+            problem = "the Hugging Face hub cannot be reached"
+            get_session().head(constants.ENDPOINT, timeout=_PATIENCE)  # a download is tried again for minutes
+            problem = unfetched
             return Path(snapshot_download(place, allow_patterns=_PATTERNS))
-    except (OSError, ValueError) as error:
+    except Exception as error:  # the hub's library, and that with which it fetches, each raise their own
         reason = str(error).strip().partition("\n")[0]
-        neither = f"{place} is neither a directory here nor a model of the Hugging Face hub ({reason})"
-        raise FileNotFoundError(f"{neither}: give a directory that holds the model") from error
+        absent = f"{place} is not a directory here, and {problem} ({reason})"
+        raise FileNotFoundError(f"{absent}: give a directory that holds the model") from error
 
 
 def load_tokenizer(path: Path) -> Any:

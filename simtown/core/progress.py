@@ -16,8 +16,10 @@ from simtown.core.notebook import NotebookBar, in_notebook
 from simtown.core.terminal import complain
 from simtown.core.untrusted import printable
 
-#: Seconds between plain lines, and columns from which on the bar shows the share of each stage too.
-EVERY, WIDE = 5.0, 140
+#: Seconds before the first plain line, and how many times as long each wait is as the one before.
+FIRST, LONGER = 5.0, 1.5
+#: Columns from which on the bar shows the share of each stage too.
+WIDE = 140
 #: Seconds since the first progress, or the share of the work, from which on the time left is told.
 _SURE_SECONDS, _SURE_SHARE = 3.0, 0.05
 #: What every plain line of progress begins with. Whether it is printed depends on the time, unlike a message.
@@ -27,6 +29,21 @@ PREFIX = "progress: "
 def report(line: str) -> None:
     """Print one plain line of progress on stderr."""
     complain(f"{PREFIX}{line}")
+
+
+class LineClock:
+    """Says when a plain line of progress is due: ever more seldom, so that a long command has a short log."""
+
+    def __init__(self) -> None:
+        self._wait, self._next = FIRST, monotonic() + FIRST
+
+    def due(self) -> bool:
+        """Whether it is time for a line; the wait for the next one begins then."""
+        if monotonic() < self._next:
+            return False
+        self._wait *= LONGER
+        self._next = monotonic() + self._wait
+        return True
 
 
 class Progress(ProgressCallback):
@@ -39,7 +56,7 @@ class Progress(ProgressCallback):
         self._task: TaskID | None = None
         self._notebook_bar = NotebookBar() if in_notebook() else None
         self._total = self._done = self._before = 0
-        self._begun = self._told = monotonic()
+        self._begun, self._clock = monotonic(), LineClock()
         self._first: tuple[float, int] | None = None
         self._seconds: dict[str, float] = {}
 
@@ -61,7 +78,7 @@ class Progress(ProgressCallback):
     def on_begin(self, total: int, done: int = 0) -> None:
         """See :class:`simtown.core.callbacks.ProgressCallback`."""
         self._total, self._done, self._before = total, done, done
-        self._begun = self._told = monotonic()
+        self._begun, self._clock = monotonic(), LineClock()
         self._first = None
         if done and done < total:
             self.say(f"continuing: {done:,} of {total:,} examples are there")
@@ -88,8 +105,7 @@ class Progress(ProgressCallback):
             self._bar.update(self._task, completed=self._done, **fields)
         elif self._notebook_bar:
             self._notebook_bar.show(f"{self._title}: {self._so_far()}", self._done, self._total)
-        elif monotonic() - self._told > EVERY:
-            self._told = monotonic()
+        elif self._clock.due():
             shares = f"; {self._shares()}" if self._shares() else ""
             report(f"{self._title}: {self._so_far()}{shares}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -104,15 +104,30 @@ def library() -> Library:
     if forced and forced not in LEVELS and not forced.endswith(".so"):
         raise KernelsError(f"{LEVEL}={forced} is unknown: choose among {', '.join(LEVELS)}")
     for level in [forced] if forced else levels_here():
-        path = LIBRARIES / (level if level.endswith(".so") else name_of(level))
-        if path.exists():
+        name = level if level.endswith(".so") else name_of(level)
+        path = next((home / name for home in _homes() if (home / name).exists()), None)
+        if path:
             found = Library(path)
             if found.call("canary", **CANARY):
                 raise KernelsError(f"{path} contracts or reorders arithmetic: compile without such options")
             return found
-    raise KernelsError(
-        f"{LIBRARIES} holds no kernels for this processor: install simtown again on this machine"
-    )
+    sources, remedy = LIBRARIES.parents[2], "install simtown again on this machine"
+    if (sources / "pyproject.toml").exists():
+        ways = "pip install -e . or python simtown/kernels/compiling.py"
+        remedy = f"{sources} is the source of simtown, so type {ways} there"
+    raise KernelsError(f"{LIBRARIES} holds no kernels for this processor: {remedy}")
+
+
+def _homes() -> Iterator[Path]:
+    """Where libraries lie: here, and in installed packages of simtown, which the sources in a clone hide.
+
+    A library's name has the digest of its sources, so one of other sources is not taken for theirs.
+    """
+    yield LIBRARIES
+    from importlib import metadata
+
+    for installed in metadata.distributions(name="simtown"):
+        yield Path(str(installed.locate_file("simtown/kernels/lib")))
 
 
 def call(name: str, **given: Any) -> int:

@@ -69,8 +69,17 @@ def fill_street(
     return *shuffled, street.weather, wanted.things
 
 
-#: Uniform numbers for some plans of each answer.
-_SPREAD = np.random.default_rng(0).random((8, 32)).tolist()
+#: Uniform numbers for some plans of each answer, in hundredths, a plan a line.
+_HUNDREDTHS = """\
+64 27 04 02 81 91 61 73 54 94 81 00 86 03 73 18 86 54 29 42 03 12 67 65 62 38 99 98 69 65 69 39
+14 72 53 31 49 89 93 36 58 32 59 34 39 89 23 62 09 83 79 24 88 06 34 15 45 79 23 05 40 19 09 58
+29 67 19 94 37 11 63 93 44 95 49 42 62 99 95 46 76 49 53 79 41 73 71 93 12 73 93 97 01 86 98 96
+15 97 89 82 48 23 80 92 27 54 44 93 04 73 61 03 72 02 76 51 93 07 84 07 34 43 97 56 26 24 88 23
+12 29 59 55 81 56 29 41 81 63 96 37 55 59 85 15 41 91 04 82 41 83 01 37 08 65 28 70 94 13 86 06
+38 43 49 98 77 31 27 86 88 51 34 99 32 19 88 81 67 96 93 74 86 24 14 67 72 17 39 91 56 58 19 53
+52 09 98 57 01 77 98 59 32 19 67 19 58 60 96 07 49 74 18 39 06 72 09 39 87 47 91 77 91 13 07 07
+87 63 49 16 67 32 71 46 51 79 09 58 19 81 49 99 19 96 80 48 81 60 66 91 07 84 38 33 99 78 49 42"""
+_SPREAD = [[int(number) / 100 for number in line.split()] for line in _HUNDREDTHS.splitlines()]
 
 
 def fits(world: AskedWorld, form: Form, answers: tuple[int, ...], apart: int = 0) -> bool:

@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from simtown.assets.entities import ENTITIES, KEEP_PAINT
+from simtown.core.streams import Stream
 from simtown.language import wording
 from simtown.language.forms import Form, fill
 from simtown.language.nouns import (
@@ -284,10 +285,9 @@ class AskedWorld:
 
     def trial(self, template: Template) -> tuple[Form, list[Any]]:
         """Some program of a template, and the values of its slots. Raises NoWordsError if none is found."""
-        rng = np.random.default_rng(0)
-        for _ in range(32):
+        for numbers in Stream(0, "", "trial").uniform(np.arange(32), 64).tolist():
             with suppress(NoWordsError):
-                return Drawer(self, Draws(rng.random(64).tolist())).question(template)
+                return Drawer(self, Draws(numbers)).question(template)
         raise NoWordsError(f"there are no words for '{template.texts[0]}'")
 
 

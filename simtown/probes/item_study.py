@@ -149,7 +149,7 @@ def bounds(data: ItemSet) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     items but one of each class, see :func:`simtown.probes.measures.shares_of_others`.
     """
     n = len(data.subjects)
-    shares = np.eye(len(data.classes))[data.gold] if data.counts is None else measures.shares(data.counts)
+    shares = measures.shares(data.right if data.counts is None else data.counts)
     if data.train.any():
         guesses = np.tile(shares[data.train].mean(axis=0), (n, 1))
     else:

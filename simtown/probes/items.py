@@ -46,6 +46,7 @@ class ItemSet:
         choices: (n, c) bool, the classes that a subject is asked about; None: all.
         groups: (n) names of groups; () to group by counts.
         more: {column: (n) texts} of a table that decide nothing.
+        equals: (n, c) bool, the classes that are equally right though none was counted; None: `gold` alone.
     """
 
     relation: str
@@ -61,10 +62,13 @@ class ItemSet:
     choices: np.ndarray | None = None
     groups: tuple[str, ...] = ()
     more: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    equals: np.ndarray | None = None
 
     @property
     def right(self) -> np.ndarray:
         """(n, c) bool: the classes that are right. In a table of one's own, all that were seen most often."""
+        if self.equals is not None:
+            return self.equals
         if self.counts is None or self.choices is None:
             return np.arange(len(self.classes)) == self.gold[:, None]
         most: np.ndarray = self.counts.max(axis=1, keepdims=True)
@@ -88,7 +92,10 @@ class ItemSet:
     def digest(self) -> str:
         """A digest of all that decides the answers."""
         state = blake2b(digest_size=8)
-        for value in (value for name, value in vars(self).items() if name != "more"):
+        decisive = {name: value for name, value in vars(self).items() if name != "more"}
+        if self.equals is None:  # as in results that were begun before there was such a field
+            del decisive["equals"]
+        for value in decisive.values():
             state.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
         return state.hexdigest()
 
@@ -149,7 +156,8 @@ def make_items(
 
     Args:
         subjects: the nouns that replace [X].
-        gold: for each subject the right class, or how often each class was seen ("yellow=2|green=1").
+        gold: for each subject the right class, several that are equally right ("red|white"), or how often
+            each class was seen ("yellow=2|green=1").
         templates: sentences with [X] and [Y].
         classes: those to choose among, such as "grey=gray"; by default all that `gold` names.
     """
@@ -197,6 +205,8 @@ def _items(
     for class_name, spellings in (entry for classes in choices for entry in classes.items()):
         words[class_name] = tuple(dict.fromkeys(words.get(class_name, ()) + spellings))
     counts = np.array([[times.get(class_name, 0.0) for class_name in words] for times in gold])
+    several = any(len(times) > 1 for times in gold)
+    counted = several and any("=" in line.cells["gold"] for line in lines)
     return ItemSet(
         relation=name,
         classes=tuple(words),
@@ -205,12 +215,13 @@ def _items(
         gold=counts.argmax(axis=1),
         other=np.full(len(rows), -1),
         train=np.array(train),
-        counts=counts if any(len(times) > 1 for times in gold) else None,
+        counts=counts if counted else None,
         templates=tuple(templates),
         own_templates=() if templates else own,
         choices=np.array([[class_name in classes for class_name in words] for classes in choices]),
         groups=groups if "group" in lines[0].cells else (),
         more={c: tuple(line.cells[c] for line in lines) for c in lines[0].cells if c not in COLUMNS},
+        equals=counts > 0 if several and not counted else None,
     )
 
 

@@ -15,7 +15,7 @@ from simtown.core.amounts import duration
 from simtown.core.callbacks import FitCallback
 from simtown.core.console import PlainConsole, Words, styled
 from simtown.core.notebook import NotebookBar, in_notebook
-from simtown.core.progress import EVERY, report
+from simtown.core.progress import LineClock, report
 from simtown.core.untrusted import printable
 from simtown.training.early_stopping import between_validations
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 #: Seconds over which the speed of a run is measured. Reading a loss makes a GPU wait.
 _MEASURE_EVERY = 1.0
-#: Seconds after which a sweep without a terminal says how it goes, though no run has ended.
-_QUIET = 60.0
 #: Lines above the running cells of a sweep: what it did last, or found.
 _NOTES = 8
 
@@ -38,7 +36,7 @@ class _Display:
     def __init__(self) -> None:
         self._console = PlainConsole(stderr=True)
         self._live: Live | None = None
-        self._reported = monotonic()
+        self._clock = LineClock()
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -50,10 +48,9 @@ class _Display:
         if self._live:
             self._live.stop()
 
-    def _report(self, line: str, every: float = 0.0) -> None:
-        """Print a line where nothing is drawn, if so many seconds have passed since the last one."""
-        if self._live is None and monotonic() - self._reported >= every:
-            self._reported = monotonic()
+    def _report(self, line: str, timed: bool = False) -> None:
+        """Print a line where nothing is drawn; a `timed` one, of which there are many, if one is due."""
+        if self._live is None and (not timed or self._clock.due()):
             report(line)
 
     def _drawn(self) -> Group:
@@ -96,11 +93,11 @@ class FitDisplay(_Display, FitCallback):
         line = f"{self._title}: {'; '.join(filter(None, (now, self._validated)))}"
         if self._notebook_bar:
             self._notebook_bar.show(line, done, of)
-        self._report(line, EVERY)
+        self._report(line, timed=True)
 
-    def _report(self, line: str, every: float = 0.0) -> None:
+    def _report(self, line: str, timed: bool = False) -> None:
         if not self._notebook_bar:
-            super()._report(line, every)
+            super()._report(line, timed)
 
     def on_compare(self, count: int, total: int) -> None:
         """See :class:`simtown.core.callbacks.FitCallback`."""
@@ -134,7 +131,7 @@ class FitDisplay(_Display, FitCallback):
         best_yet = f"best {best['val_accuracy']:.3f} in epoch {best['epoch']:,.0f}"
         loss = f"epoch {row['epoch']:,.0f} validated: loss {row['train_loss']:.3f}"
         self._validated = f"{loss}, {accuracies}, {best_yet}"
-        self._report(f"{self._title}: {self._validated}", EVERY)
+        self._report(f"{self._title}: {self._validated}", timed=True)
 
 
 class SweepDisplay(_Display):
@@ -160,7 +157,7 @@ class SweepDisplay(_Display):
         if state == "running":
             step, best = f"{content['step']:,.0f}", f"{content['best']:.3f}"
             self._running[cell.name] = f"{cell.name} at step {step}, best validation accuracy {best}"
-            self._report(f"{self._so_far()}: {self._running[cell.name]}", _QUIET)
+            self._report(f"{self._so_far()}: {self._running[cell.name]}", timed=True)
             return
         self._ended.add(cell.name)
         if self._running.pop(cell.name, None) or state == "failed":  # not what was done before this sweep

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from io import BytesIO
-from time import monotonic
 
 import numpy as np
 import torch
 
 from simtown.core.files import cache_home, save_bytes
+from simtown.core.progress import LineClock
 from simtown.datasets.reader import Dataset
 from simtown.datasets.shards import tasks
 from simtown.training.encoder import FrozenEncoder
@@ -22,8 +22,6 @@ from simtown.training.encoder import FrozenEncoder
 VERSION = 1
 #: Pictures of a file.
 BLOCK = 256
-#: Seconds between two sentences on how far the encoding is.
-_EVERY = 10.0
 
 
 def features_of(
@@ -40,16 +38,15 @@ def features_of(
     """
     folder = cache_home() / "features" / f"{encoder.digest}-{VERSION}"
     folder.mkdir(parents=True, exist_ok=True)
-    blocks, said = [], 0.0
+    blocks, clock = [], LineClock()
     for task in (task for task in tasks(dataset.settings) if task.split == split):
         shard = dataset.manifest["shards"][task.name]["sha256"]
         for first in range(0, min(task.count, n - task.start), BLOCK):
             rows = np.arange(task.start + first, task.start + min(first + BLOCK, task.count))
             path = folder / f"{shard}-{first}.npy"
             if not path.exists():
-                if monotonic() > said + _EVERY:
+                if clock.due():
                     note(f"encodes {split} pictures: {rows[0]:,} of {n:,}; features are kept in {folder}")
-                    said = monotonic()
                 pixels = torch.from_numpy(dataset[split].images(rows)).to(device)
                 file = BytesIO()
                 np.save(file, encoder.encode(pixels).cpu().numpy())

@@ -1,11 +1,13 @@
 """What crosses the boundary to the kernels is checked."""
 
+import sys
+
 import numpy as np
 import pytest
 
 from simtown import kernels
 from simtown.kernels import CANARY, KernelsError, Library
-from simtown.kernels.compiling import HERE, compile_kernels, levels_here
+from simtown.kernels.compiling import HERE, LIBRARIES, compile_kernels, levels_here, name_of
 
 GIVEN = {
     "key": np.zeros(2, dtype=np.uint64),
@@ -39,17 +41,42 @@ def test_what_an_entry_point_does_not_take_is_an_error():
         kernels.call("draw_bits", **GIVEN, more=GIVEN["key"])
 
 
-def test_a_level_without_a_library_says_what_to_do(monkeypatch, tmp_path):
-    monkeypatch.setattr(kernels, "LIBRARIES", tmp_path)
+@pytest.fixture
+def clone(monkeypatch, tmp_path):
+    """The folder of an installed simtown's libraries; the sources that run have none of their own."""
+    monkeypatch.setattr(kernels, "LIBRARIES", tmp_path / "clone" / "simtown" / "kernels" / "lib")
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    about, libraries = tmp_path / "simtown-9.dist-info", tmp_path / "simtown" / "kernels" / "lib"
+    for folder in (about, libraries, tmp_path / "clone"):
+        folder.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: simtown\nVersion: 9\n")
     kernels.library.cache_clear()
-    try:
-        with pytest.raises(KernelsError, match="install simtown again"):
-            kernels.library()
-        monkeypatch.setenv(kernels.LEVEL, "pdp-11")
-        with pytest.raises(KernelsError, match=levels_here()[0]):
-            kernels.library()
-    finally:
-        kernels.library.cache_clear()
+    yield libraries
+    kernels.library.cache_clear()
+
+
+def test_a_clone_takes_the_kernels_of_the_same_sources_that_are_installed(clone):
+    (clone / name_of(levels_here()[0])).symlink_to(LIBRARIES / name_of(levels_here()[0]))
+    assert kernels.library().call("canary", **CANARY) == 0
+
+
+@pytest.mark.parametrize(
+    ("record", "level", "part"),
+    [
+        ("setup.cfg", None, "install simtown again"),
+        ("pyproject.toml", None, "pip install -e ."),
+        ("pyproject.toml", "pdp-11", levels_here()[0]),
+    ],
+)
+def test_without_a_library_of_the_same_sources_one_is_told_what_to_do(
+    clone, record, level, part, monkeypatch
+):
+    (clone / f"{levels_here()[0]}-0123456789ab.so").symlink_to(LIBRARIES / name_of(levels_here()[0]))
+    (kernels.LIBRARIES.parents[2] / record).touch()
+    if level:
+        monkeypatch.setenv(kernels.LEVEL, level)
+    with pytest.raises(KernelsError, match=part):
+        kernels.library()
 
 
 @pytest.mark.parametrize("flag", ["-ffp-contract=fast", "-ffast-math"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from simtown.probes import elicit, item_study, measures
-from simtown.probes.items import ItemAnswers, ItemSet, read_items
+from simtown.probes.items import ItemAnswers, ItemSet, make_items, read_items
 from simtown.probes.scorers.base import Scorer
 
 
@@ -68,6 +68,32 @@ def test_an_item_is_right_as_often_as_under_a_random_order_of_ties(data, seed):
         first = [c for c, score in allowed.items() if score == max(allowed.values())]
         assert right == pytest.approx(first.count(data.gold[i]) / len(first) if first else 0)
         assert answered == bool(first)
+
+
+@pytest.mark.parametrize(
+    ("gold", "counted"),
+    [
+        (("red|white", "red", "blue"), False),
+        (("red", "blue|white", "green|white"), False),
+        (("red=1|white=1", "red", "blue"), True),
+        (("red|white", "red=3|blue=2", "blue"), True),
+        (("red", "white", "blue"), False),
+        (("red=4", "white", "blue"), False),
+    ],
+)
+def test_only_numbers_make_a_table_of_counts(gold, counted):
+    """Without any, several right classes are equally right, and no rank correlation is made up."""
+    classes = ("red", "white", "blue", "green")
+    data = make_items("things", ["rose", "apple", "sky"], gold, ["[X] is [Y]"], classes)
+    assert (data.counts is not None) == counted
+    scores = np.arange(12.0).reshape(3, 4)
+    study = item_study.describe(data, ItemAnswers.of(data, data.test, scores, "average"))
+    assert ("rho" in study["groups"]["all"], bool(study["classes"])) == (counted, counted)
+    for cell, right in zip(gold, data.right, strict=True):
+        times = {part.partition("=")[0]: float(part.partition("=")[2] or 1) for part in cell.split("|")}
+        assert right.tolist() == [times.get(name) == max(times.values()) for name in classes]
+    other = make_items("things", ["rose", "apple", "sky"], ["green", *gold[1:]], ["[X] is [Y]"], classes)
+    assert data.digest() != other.digest()
 
 
 @given(item_sets())
