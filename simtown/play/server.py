@@ -23,7 +23,7 @@ from simtown.play.session import Session
 from simtown.scenes.placement import LANES
 from simtown.scenes.weather import DEFAULT_WEATHERS
 from simtown.town.answering import NoAnswerError
-from simtown.town.checks import TownError
+from simtown.town.checks import TownError, whole
 from simtown.town.town import Town
 
 #: What the page is made of: by path its type and its files, one below the other.
@@ -44,13 +44,20 @@ class PlayServer(ThreadingHTTPServer):
     Args:
         session: whose town is played with.
         port: on 127.0.0.1; 0 takes a free one.
+
+    Raises:
+        TownError: the port cannot be used.
     """
 
     daemon_threads = True
 
     def __init__(self, session: Session, port: int = 0) -> None:
         self.session, self.token, self.lock = session, secrets.token_urlsafe(12), threading.Lock()
-        super().__init__(("127.0.0.1", port), _Handler)
+        try:
+            super().__init__(("127.0.0.1", whole(port, "port", 0, 65_535)), _Handler)
+        except OSError as error:
+            problem = f"port {port} cannot be used ({error.strerror})"
+            raise TownError(f"{problem}: give another, or 0") from error
 
     @property
     def url(self) -> str:
