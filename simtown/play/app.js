@@ -588,7 +588,7 @@
     $("tab-examples").onchange = () => { if (!$("drawn").children.length) drawExamples(); };
     $("open").onchange = async () => {
       const file = $("open").files[0];
-      try { if (file) act("load", { town: JSON.parse(await file.text()) }); } catch { tip(`${file.name} is no saved town`); }
+      if (file) act("load", { town: await file.text() });
       $("open").value = "";
     };
     for (const kind of weathers) {

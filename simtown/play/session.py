@@ -18,6 +18,7 @@ from shutil import make_archive
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from simtown.language.forms import Form
@@ -76,7 +77,8 @@ class Session:
         Args:
             verb: "place", "change", "move", "turn", "step", "remove", "drive", "weather", "light", "camera",
                 "street", "empty", "load", "link", "undo", "redo" or "forget".
-            given: its arguments, as those of the :class:`simtown.Town`'s method.
+            given: its arguments, as those of the :class:`simtown.Town`'s method; "load" takes the text of a
+                saved town.
             gesture: verbs of one gesture, such as a drag, are undone together.
 
         Raises:
@@ -85,9 +87,9 @@ class Session:
         if verb in ("undo", "redo"):
             self._back(*(self._past, self._future) if verb == "undo" else (self._future, self._past))
         elif verb == "forget":
-            self.asked = [q for q in self.asked if q != given["question"]]
+            self.asked = [q for q in self.asked if q != given.get("question")]
         elif verb == "link":
-            self._follow(str(given["link"]))
+            self._follow(given.get("link"))
         else:
             before = pickle.dumps(self.town)
             self._apply(verb, given)
@@ -119,7 +121,7 @@ class Session:
                 case "empty":
                     town.become(Town())
                 case "load":
-                    town.become(saving.decode(Town, json.dumps(given["town"])))
+                    town.become(saving.decode(Town, given["town"]))
                 case _:
                     raise TownError(f"there is no verb '{verb}'")
         except (KeyError, TypeError) as error:
@@ -198,14 +200,15 @@ class Session:
                 break
         return found
 
-    def _follow(self, link: str) -> None:
+    def _follow(self, link: Any) -> None:
         try:
             packed = urlsafe_b64decode(link + "=" * (-len(link) % 4))
-            town, asked = json.loads(zlib.decompressobj().decompress(packed, _LINK))
-        except (ValueError, zlib.error, TypeError) as error:
+            content = zlib.decompressobj().decompress(packed, _LINK)
+            town, asked = msgspec.json.decode(content, type=tuple[msgspec.Raw, list[str]])
+        except (ValueError, zlib.error, TypeError, RecursionError) as error:
             raise TownError("the link cannot be followed: it is cut or changed") from error
         self.do("load", {"town": town})
-        self.asked = [str(question) for question in asked][-QUESTIONS:]
+        self.asked = asked[-QUESTIONS:]
 
     # What the page shows
 
