@@ -28,7 +28,7 @@ from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch
 from simtown.town import saving
 from simtown.town.answering import TownAnswer, answer, direct_answer, examples
-from simtown.town.checks import TownError
+from simtown.town.checks import INTENSITY, TownError
 from simtown.town.evaluating import Evaluator
 from simtown.town.qualities import TooCloseError, View
 from simtown.town.relating import MARGINS
@@ -105,7 +105,7 @@ class Session:
                 case "change" | "move" | "turn" | "step" | "remove":
                     getattr(town, verb)(*given.pop("things", ()), **given)
                 case "weather":
-                    town.weather = given["kind"], given["intensity"]
+                    town.weather = given["kind"], given.get("intensity", INTENSITY)
                 case "light":
                     town.light = given["azimuth"], given["elevation"]
                 case "camera":

@@ -151,18 +151,6 @@ def test_an_entity_that_does_not_exist_is_named_with_those_like_it(typed, small)
     assert page.js("document.getElementById('entity').value") == "taxi"
 
 
-@pytest.fixture
-def screen(browser):
-    """screen(width, height): a window of so many pixels, also below those that Chromium opens."""
-
-    def resize(width, height):
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-    yield resize
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-
-
 OUTSIDE = """[...document.querySelectorAll(
     'button, a, input, section, table, svg, .cell, #found, h1, #inspector code, #grid, #charts, #filters')]
   .filter((e) => {
