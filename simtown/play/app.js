@@ -21,7 +21,7 @@
     clearTimeout(settling);
     const last = queue.at(-1), relative = ["move", "turn", "step"].includes(verb);
     if (last?.verb === verb && last.moving && more.moving && last.gesture === more.gesture && !relative) queue.pop();
-    queue.push({ path: "do", verb, given, ...more });
+    queue.push({ verb, given, ...more });
     return pump();
   }
 
@@ -29,9 +29,9 @@
     if (busy) return;
     busy = true;
     while (queue.length) {
-      const { path, ...request } = queue.shift(), began = performance.now();
+      const request = queue.shift(), began = performance.now();
       try {
-        const response = await fetch(path, { method: "POST", body: JSON.stringify({ size: size(request.moving), overlay: state.overlay, ...request }) });
+        const response = await fetch("do", { method: "POST", body: JSON.stringify({ size: size(request.moving), overlay: state.overlay, ...request }) });
         if (!response.ok) throw new Error(response.status === 400 ? await response.text() : "");
         await accept(await response.json(), request);
         if (request.moving) quick = performance.now() - began < (quick ? 60 : 25);
@@ -78,7 +78,7 @@
     if (!held || request.verb !== "look") ghost = null;
     if (!queue.length) flown = {};
     if (given.error) refuse(given, request);
-    else if (request.question) $("instead").hidden = true;
+    else if (request.verb === "ask") $("instead").hidden = true;
     if (!request.moving) {
       history.replaceState({ own: true }, "", `#${given.link}`);
       announce(request);
@@ -365,8 +365,7 @@
       draw();
       say(`${words} ${answers[0].text ?? ""}: ${answers[0].why ?? ""}`);
     };
-    if (words) queue.push({ path: "ask", question: words, after });
-    pump();
+    if (words) act("ask", { question: words }, { after });
   }
 
   /** What keys do one after the other is one gesture. */

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import unquote
 
 import msgspec
@@ -23,7 +23,7 @@ from simtown.language.questions import FAMILIES
 from simtown.play.drawing import draw
 from simtown.play.drawn import thumb
 from simtown.play.session import Session
-from simtown.render.frames import LARGEST, SMALLEST
+from simtown.render.frames import SMALLEST
 from simtown.scenes.footprints import GROUP
 from simtown.scenes.placement import LANES
 from simtown.scenes.weather import DEFAULT_WEATHERS
@@ -39,39 +39,29 @@ _FILES = {
 }
 #: What the page may load: its own files, and pictures that it makes.
 _POLICY = "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'"
-#: The most bytes of a request, and the most pixels along a side of a picture.
-_LARGEST, _WIDEST = 2_000_000, 2048
-_Side = Annotated[int, msgspec.Meta(ge=SMALLEST, le=LARGEST)]
+#: The most bytes of a request, and the pixels that a side of a picture may have.
+_LARGEST = 2_000_000
+_Side = Annotated[int, msgspec.Meta(ge=SMALLEST, le=2048)]
 
 
-class _Look(msgspec.Struct, kw_only=True):
-    """The picture that a request asks for; see :meth:`simtown.play.session.Session.look`."""
+class Request(msgspec.Struct):
+    """A verb of :meth:`simtown.play.session.Session.do`, and the picture that shows what came of it.
+
+    Attributes:
+        size: width and height of the picture, pixels.
+        overlay: as :meth:`simtown.play.session.Session.look` takes it.
+        moving: whether the next picture follows at once.
+        verb: "look" changes nothing.
+        given: the verb's arguments.
+        gesture: the gesture that the verb is part of.
+    """
 
     size: tuple[_Side, _Side]
-    overlay: Literal["", "masks", "depth"] = ""
+    overlay: str = ""
     moving: bool = False
-
-
-class Ask(_Look):
-    """A question for the top of the list."""
-
-    question: str
-
-
-class Do(_Look):
-    """A verb of :meth:`simtown.play.session.Session.do`; "look" changes nothing."""
-
-    verb: str
+    verb: str = "look"
     given: dict[str, Any] = {}
     gesture: int | None = None
-
-
-#: What each address takes, as JSON.
-_REQUESTS: dict[str, Any] = {"do": Do, "ask": Ask, "draw": dict[str, Any]}
-
-
-class _TooLargeError(ValueError):
-    """A request has too many bytes."""
 
 
 class PlayServer(ThreadingHTTPServer):
@@ -107,21 +97,18 @@ class PlayServer(ThreadingHTTPServer):
         style = "width: 100%; height: 860px; border: 0; border-radius: 12px"
         return f'<iframe src="{self.url}" style="{style}" allow="clipboard-write"></iframe>'
 
-    def answer(self, request: Do | Ask) -> dict[str, Any]:
+    def answer(self, request: Request) -> dict[str, Any]:
         """The reply to a request of the page, as JSON holds it; `error` says what the town cannot do."""
         session, error, offers = self.session, "", None
         with self.lock:
             try:
-                if isinstance(request, Ask):
-                    session.ask(request.question)
-                elif request.verb != "look":
+                if request.verb != "look":
                     session.do(request.verb, request.given, request.gesture)
             except NoAnswerError as refusal:
                 error, offers = refusal.problem, refusal.offered
             except TownError as refusal:
                 error = str(refusal)
-            width, height = (min(side, _WIDEST) for side in request.size)
-            shown = session.look((width, height), request.overlay, request.moving)
+            shown = session.look(request.size, request.overlay, request.moving)
         return shown | {"error": error, "instead": offers}
 
 
@@ -166,13 +153,15 @@ class _Handler(BaseHTTPRequestHandler):
         known = self.headers.get("Host") in (f"127.0.0.1:{port}", f"localhost:{port}")
         status, found = 404, None
         try:
-            body = self._body()
-            if known and self.path.startswith(inside):
-                found = reply(unquote(self.path[len(inside) :]), body)
+            length = self._length()
+            if length > _LARGEST:
+                problem = f"the request is too large: send at most {_LARGEST:,} bytes"
+                status, found = 413, ("text/plain", problem.encode())
+            elif known and self.path.startswith(inside):
+                found = reply(unquote(self.path[len(inside) :]), self.rfile.read(length))
                 status = 200 if found else 404
         except (ValueError, RecursionError) as error:
-            status = 413 if isinstance(error, _TooLargeError) else 400
-            found = "text/plain; charset=utf-8", str(error).encode()
+            status, found = 400, ("text/plain", str(error).encode())
         kind, content = found or ("text/plain", b"use the address that simtown printed")
         self.send_response(status)
         headers = {"Content-Type": kind, "Content-Length": str(len(content)), "Cache-Control": "no-store"}
@@ -184,14 +173,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def _body(self) -> bytes:
-        """The body of a request. Raises ValueError unless it has one length, of at most _LARGEST bytes."""
+    def _length(self) -> int:
+        """How many bytes the request's body has. Raises ValueError unless its header says so, once."""
         length = ",".join(self.headers.get_all("Content-Length", ["0"]))
         if "Transfer-Encoding" in self.headers or not re.fullmatch("[0-9]{1,18}", length):
             raise ValueError("the request has no length: send one Content-Length")
-        if int(length) > _LARGEST:
-            raise _TooLargeError(f"the request is too large: send at most {_LARGEST:,} bytes")
-        return self.rfile.read(int(length))
+        return int(length)
 
     def _get(self, path: str, body: bytes) -> tuple[str, bytes] | None:
         if path in _FILES:
@@ -211,10 +198,12 @@ class _Handler(BaseHTTPRequestHandler):
         return ("application/octet-stream", content) if content else None
 
     def _post(self, path: str, body: bytes) -> tuple[str, bytes] | None:
-        if path not in _REQUESTS:
+        if path == "do":
+            reply = self.server.answer(msgspec.json.decode(body, type=Request))
+        elif path == "draw":
+            reply = draw(msgspec.json.decode(body, type=dict[str, Any]))
+        else:
             return None
-        request = msgspec.json.decode(body, type=_REQUESTS[path])
-        reply = draw(request) if path == "draw" else self.server.answer(request)
         return "application/json", json.dumps(reply).encode()
 
     def log_message(self, *_: object) -> None:

@@ -76,16 +76,19 @@ class Session:
 
         Args:
             verb: "place", "change", "move", "turn", "step", "remove", "drive", "weather", "light", "camera",
-                "street", "empty", "load", "link", "undo", "redo" or "forget".
+                "street", "empty", "load", "link", "undo", "redo", "ask" or "forget".
             given: its arguments, as those of the :class:`simtown.Town`'s method; "load" takes the text of a
                 saved town.
             gesture: verbs of one gesture, such as a drag, are undone together.
 
         Raises:
             TownError: the town cannot do this, and is as it was.
+            NoAnswerError: a question has no answer.
         """
         if verb in ("undo", "redo"):
             self._back(*(self._past, self._future) if verb == "undo" else (self._future, self._past))
+        elif verb == "ask":
+            self.ask(given.get("question"))
         elif verb == "forget":
             self.asked = [q for q in self.asked if q != given.get("question")]
         elif verb == "link":
@@ -140,7 +143,7 @@ class Session:
             self.town.become(pickle.loads(source.pop()))
             self._gesture = None
 
-    def ask(self, question: str) -> None:
+    def ask(self, question: Any) -> None:
         """Put a question on top of the list. Raises NoAnswerError if it has no answer."""
         answer(self._view(), question)
         self.asked = [*(q for q in self.asked if q != question), question][-QUESTIONS:]

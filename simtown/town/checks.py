@@ -25,8 +25,6 @@ FARTHEST, QUICKEST = 500.0, 100.0
 SEEDS = (-(2**63), 2**63 - 1)
 #: The intensity of a weather that is given by its name alone.
 INTENSITY = 0.7
-#: What Python takes for whole numbers, and a town does not.
-_NO_NUMBERS = (bool, np.timedelta64)
 #: What others call the attributes of things.
 _SYNONYMS = {"colour": "paint", "color": "paint", "angle": "yaw", "rotation": "yaw", "size": "scale"}
 
@@ -64,7 +62,7 @@ def meaning(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
 
 def number(value: object, what: str, low: float = -math.inf, high: float = math.inf) -> float:
     """A finite float from `low` to `high`. Raises TownError, which names `what`, for anything else."""
-    if isinstance(value, _NO_NUMBERS) or not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise TownError(f"{what} is {shown(value)}: give a number")
     try:
         converted = float(value)
@@ -96,7 +94,7 @@ def within_a_turn(radians: float) -> float:
 
 def whole(value: object, what: str, low: float = -math.inf, high: float = math.inf) -> int:
     """An int from `low` to `high`. Raises TownError for anything else."""
-    if isinstance(value, _NO_NUMBERS) or not isinstance(value, Integral) or not low <= int(value) <= high:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
         limits = f" from {low:.0f} to {high:.0f}" if high < math.inf else ""
         raise TownError(f"{what} is {shown(value)}: give a whole number{limits}")
     return int(value)

@@ -66,10 +66,8 @@ def frames(
         yield town.render(size).rgb, contacts
 
 
-def check(
-    path: Path, seconds: float, fps: int, size: int | tuple[int, int]
-) -> tuple[float, int, tuple[int, int]]:
-    """Seconds, frames a second and size in the right types.
+def check(path: Path, seconds: float, fps: int, size: int | tuple[int, int]) -> tuple[int, int]:
+    """Width and height of the pictures.
 
     Raises TownError if :func:`write` could not write this clip, before anything is drawn.
     """
@@ -79,15 +77,16 @@ def check(
         raise TownError(f"{path} exists; remove it or give another path")
     if not path.parent.is_dir():
         raise TownError(f"{path.parent} is not a directory: make it first")
-    size, seconds = picture_size(size), number(seconds, "seconds", 0.001, LONGEST)
-    fps = whole(fps, "fps", 1, FASTEST)
+    size = picture_size(size)
+    number(seconds, "seconds", 0.001, LONGEST)
+    whole(fps, "fps", 1, FASTEST)
     if path.suffix.lower() == ".mp4" and any(side % 2 for side in size):
         even = f"MP4 needs even sides, not {size[0]}x{size[1]}"
         raise TownError(f"{even}: give another `size`, or write a .gif")
     if path.suffix.lower() == ".gif" and fps > 50:
         most = f"GIF shows at most 50 frames a second, not {fps}"
         raise TownError(f"{most}: give another `fps`, or write an .mp4")
-    return seconds, fps, size
+    return size
 
 
 def write(

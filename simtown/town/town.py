@@ -642,7 +642,7 @@ class Town:
         from simtown.town import clip
 
         path = Path(path)
-        seconds, fps, size = clip.check(path, seconds, fps, size)
+        size = clip.check(path, seconds, fps, size)
         import_pybullet()
         if not any(t.pace or t.spin or any(t.velocity) for t in self._things):
             clip.drive_off(self, seconds)

@@ -35,6 +35,7 @@ GIVEN = {
     "street": {"seed": 3, "vehicles": 0, "weather": "clear"},
     "load": {"town": "{}"},
     "link": {"link": "abc"},
+    "ask": {"question": "Is it night?"},
     "forget": {"question": "Is it night?"},
 }  # fmt: skip
 DOING = {"verb": "change", "given": GIVEN["change"], "gesture": 1}
@@ -42,7 +43,6 @@ DRAWN = {"entities": 5, "seed": 0, "questions": ["paper"], "crowd": "", "weather
          "relations": ["left of", "right of"], "paint": "", "distractor": False, "twins": False}  # fmt: skip
 #: Each request by its address, and the field of it that is exchanged.
 FIELDS = [("do", SEEN | DOING, (name,)) for name in SEEN | DOING]
-FIELDS += [("ask", SEEN | {"question": "Is it night?"}, (name,)) for name in [*SEEN, "question"]]
 FIELDS += [("draw", DRAWN, (name,)) for name in DRAWN]
 FIELDS += [
     ("do", SEEN | {"verb": verb, "given": values}, ("given", name))
@@ -124,7 +124,7 @@ def test_any_json_in_any_field_is_answered_or_refused_and_a_refusal_changes_noth
 BODIES = ["", "{", "5", "null", "[1]", '"do"', '{"size": [64, 36]', "[" * 100_000, "\x00"]
 
 
-@pytest.mark.parametrize("path", ["do", "ask", "draw"])
+@pytest.mark.parametrize("path", ["do", "draw"])
 def test_what_is_of_the_wrong_type_is_refused(path, server):
     wrong = [with_field(*field[1:], "[[1, 2]]") for field in FIELDS if (field[0], len(field[2])) == (path, 1)]
     assert {post(server, path, body)[0] for body in BODIES + wrong} == {400}

@@ -35,7 +35,7 @@ def state(town):
 
 TEXTS = [5, None, 1.5, ["taxi"], {}, b"taxi", object()]
 NUMBERS = ["a", "1", [1.0], {}, object(), float("nan"), float("inf"), True, 1j, np.array([1.0])]
-NUMBERS += [10**400, -(10**5000), Fraction(10**400), np.float32("inf"), np.bool_(True), np.timedelta64(1)]
+NUMBERS += [10**400, -(10**5000), Fraction(10**400), np.float32("inf"), np.bool_(True)]
 PAIRS = [5, None, "ab", (1,), (1, 2, 3), ("a", 1), (1, "a"), (float("nan"), 1), {1, 2}, object()]
 PAIRS += [np.array(5.0), (10**400, 10**5000), np.ones((2, 2)), (np.bool_(True), 1)]
 
