@@ -392,3 +392,15 @@ def browser():
     driver.set_page_load_timeout(HANGS)
     yield driver
     driver.quit()
+
+
+@pytest.fixture
+def screen(browser):
+    """screen(width, height): a window of so many pixels, also below those that Chromium opens."""
+
+    def resize(width, height):
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+    yield resize
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

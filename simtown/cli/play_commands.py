@@ -66,10 +66,7 @@ def play(
         from simtown.play.beside import RunModel
 
         session.run = RunModel(run)
-    try:
-        server = PlayServer(session, port)
-    except OSError as error:
-        raise RefusalError(f"--port {port} cannot be used ({error.strerror}): give another, or 0") from error
+    server = PlayServer(session, port)
     say(f"{server.url}  (Ctrl-C ends it)")
     sys.stdout.flush()  # a pipe's reader waits for the address
     if show:

@@ -21,7 +21,7 @@
     clearTimeout(settling);
     const last = queue.at(-1), relative = ["move", "turn", "step"].includes(verb);
     if (last?.verb === verb && last.moving && more.moving && last.gesture === more.gesture && !relative) queue.pop();
-    queue.push({ path: "do", verb, given, ...more });
+    queue.push({ verb, given, ...more });
     return pump();
   }
 
@@ -29,9 +29,9 @@
     if (busy) return;
     busy = true;
     while (queue.length) {
-      const { path, ...request } = queue.shift(), began = performance.now();
+      const request = queue.shift(), began = performance.now();
       try {
-        const response = await fetch(path, { method: "POST", body: JSON.stringify({ size: size(request.moving), overlay: state.overlay, ...request }) });
+        const response = await fetch("do", { method: "POST", body: JSON.stringify({ size: size(request.moving), overlay: state.overlay, ...request }) });
         if (!response.ok) throw new Error(response.status === 400 ? await response.text() : "");
         await accept(await response.json(), request);
         if (request.moving) quick = performance.now() - began < (quick ? 60 : 25);
@@ -78,7 +78,7 @@
     if (!held || request.verb !== "look") ghost = null;
     if (!queue.length) flown = {};
     if (given.error) refuse(given, request);
-    else if (request.question) $("instead").hidden = true;
+    else if (request.verb === "ask") $("instead").hidden = true;
     if (!request.moving) {
       history.replaceState({ own: true }, "", `#${given.link}`);
       announce(request);
@@ -148,7 +148,7 @@
   /** The corners of the ground where it is too close to say whether a relation holds; null if it has no such strip. */
   function band({ relation, names, band: most }) {
     const object = thing(names[1]), { x: cx, y: cy, z: height, yaw, pitch } = town.camera;
-    const along = (ux, uy) => [[-most, -40], [most, -40], [most, 40], [-most, 40]].map(([a, b]) => [object.x + a * ux - b * uy, object.y + a * uy + b * ux]);
+    const along = (ux, uy) => [[-most, -40], [-most, 40], [most, 40], [most, -40]].map(([a, b]) => [object.x + a * ux - b * uy, object.y + a * uy + b * ux]);
     const own = { "driver-left": Math.PI / 2, "driver-right": Math.PI / 2, "driver-front": 0, "driver-behind": 0 };
     if (relation in own) return along(Math.cos(object.front + own[relation]), Math.sin(object.front + own[relation]));
     const right = [Math.cos(yaw), Math.sin(yaw)], ahead = [-right[1], right[0]];
@@ -162,6 +162,15 @@
     };
     const depths = [-6, -4, -2, 0, 2, 4, 6].map((d) => its + d).filter((a) => a > 3);
     return [...depths.map((a) => edge(-1, a)), ...depths.reverse().map((a) => edge(1, a))];
+  }
+
+  /** The words on a strip, at the lowest place of its middle that a frame x0, y0, x1, y1 has room for. */
+  function stripWords(corners, [x0, y0, x1, y1], more = "") {
+    const half = corners.length / 2, middle = (p, q) => p.map((v, i) => (v + q[i]) / 2);
+    const from = middle(corners[0], corners.at(-1)), to = middle(corners[half - 1], corners[half]);
+    const places = Array.from({ length: 161 }, (_, i) => from.map((v, k) => v + (i / 160) * (to[k] - v)));
+    const [best] = places.filter(([x, y]) => x > x0 && x < x1 && y > y0 && y < y1).sort((a, b) => b[1] - a[1]);
+    return best ? `<text class="strip" x="${best[0]}" y="${best[1]}" ${more}>too close to say</text>` : "";
   }
 
   /** The answer whose ruler is drawn: one that was chosen, or the newest about the chosen thing, or the newest. */
@@ -214,7 +223,10 @@
     const path = (t, name) => `<path class="${name} ${t.group} ${t.name === state.chosen ? "chosen" : ""}" data-name="${escape(t.name)}" d="${t.shape}"><title>${escape(t.name)}</title></path>`;
     for (const t of shown) if (!near.includes(t)) parts.push(path(t, "thing"));
     for (const name of ["reach", "thing"]) parts.push(...near.map((t) => path(t, name)));
-    if (corners?.every(Boolean) && !state.overlay) parts.push(polygon("band", corners));
+    if (corners?.every(Boolean) && !state.overlay) {
+      const room = 4.5 * letter;
+      parts.push(polygon("band", corners), stripWords(corners, [room, 0, WIDE - room, HIGH - 0.6 * letter], `font-size="${letter}"`));
+    }
     for (const t of shown.filter((s) => s.group !== "cloud").sort((a, b) => (b.group === "vehicle") - (a.group === "vehicle"))) {
       const [x0, y0, x1, y1] = t.box, wide = 0.34 * letter * t.name.length;
       if (state.boxes) parts.push(`<rect class="box ${role(t) || t.group}" x="${x0}" y="${y0}" width="${x1 - x0}" height="${y1 - y0}"/>`);
@@ -237,7 +249,7 @@
   const LOW = -6, TOP = 7.4; // of the map, metres across the road; its y points down
 
   function drawMap(about, role, strip) {
-    const h = clip($("map").clientWidth / 36, 11, 24), across = (y0, y1, name) => `<rect class="${name}" x="${-h}" y="${-y1}" width="${2 * h}" height="${y1 - y0}"/>`;
+    const h = clip($("map").clientWidth / 28, 13, 24), across = (y0, y1, name) => `<rect class="${name}" x="${-h}" y="${-y1}" width="${2 * h}" height="${y1 - y0}"/>`;
     const parts = [across(LOW, TOP, "lawn"), across(3.7, 6.6, "pavement"), across(-5.8, 3.7, "road"), `<path class="lane" d="M${-h} 0H${h}"/>`];
     const { x: cx, y: cy, yaw } = town.camera, reach = WIDE / 2 / camera().focal;
     const edge = (s) => [cx + 40 * (-Math.sin(yaw) + s * reach * Math.cos(yaw)), -cy - 40 * (Math.cos(yaw) + s * reach * Math.sin(yaw))];
@@ -256,6 +268,7 @@
       labels.push(label);
       parts.push(`<text x="${label.x}" y="${label.y}">${escape(t.name)}</text>`);
     }
+    if (strip) parts.push(stripWords(strip.map(([x, y]) => [x, -y]), [4 - h, -TOP, h - 4, -LOW - 0.3]));
     if (ghost) parts.push(shape(ghost.thing, "ghost", ghost.x - ghost.thing.x, ghost.y - ghost.thing.y));
     if (about) {
       const [s, o] = about.names.map(thing), metres = about.margin === null ? "" : `${Math.abs(about.margin).toFixed(2)} m`;
@@ -284,7 +297,9 @@
         Object.assign(part(".close").style, { left: share(-a.band), right: `calc(100% - ${share(a.band)})` });
         part(".dot").style.left = share(a.margin);
         bar.setAttribute("aria-label", `Holds by ${a.margin.toFixed(2)} m; up to ${a.band} m is too close to say`);
-        bar.querySelectorAll("small").forEach((end, side) => { end.textContent = `${side ? "" : "−"}${far} m`; });
+        const [words, ...ends] = bar.querySelectorAll("small");
+        words.textContent = `±${a.band} m: too close to say`;
+        ends.forEach((end, side) => { end.textContent = `${side ? "" : "−"}${far} m`; });
       }
       part(".model").hidden = !m;
       part(".model b").textContent = town.run;
@@ -350,8 +365,7 @@
       draw();
       say(`${words} ${answers[0].text ?? ""}: ${answers[0].why ?? ""}`);
     };
-    if (words) queue.push({ path: "ask", question: words, after });
-    pump();
+    if (words) act("ask", { question: words }, { after });
   }
 
   /** What keys do one after the other is one gesture. */
@@ -588,17 +602,17 @@
     $("tab-examples").onchange = () => { if (!$("drawn").children.length) drawExamples(); };
     $("open").onchange = async () => {
       const file = $("open").files[0];
-      try { if (file) act("load", { town: JSON.parse(await file.text()) }); } catch { tip(`${file.name} is no saved town`); }
+      if (file) act("load", { town: await file.text() });
       $("open").value = "";
     };
     for (const kind of weathers) {
       const radio = element("input", { type: "radio", name: "weather", value: kind });
       $("weathers").append(element("label", { title: kind }, radio, element("span", { "aria-hidden": "true" }, SKIES[kind] ?? "?"), element("span", { class: "word" }, kind)));
     }
-    const weather = (moving) => act("weather", { kind: document.querySelector("#weathers :checked").value, intensity: Number($("intensity").value) }, { moving, gesture });
-    $("weathers").onchange = () => { gesture++; weather(false); };
+    const weather = (given, moving) => act("weather", { kind: document.querySelector("#weathers :checked").value, ...given }, { moving, gesture });
+    $("weathers").onchange = () => { gesture++; weather({}, false); };
     $("intensity").onpointerdown = $("hour").onpointerdown = () => { gesture++; };
-    $("intensity").oninput = () => weather(true);
+    $("intensity").oninput = () => weather({ intensity: Number($("intensity").value) }, true);
     $("hour").oninput = () => {
       const share = ($("hour").value - 6) / 12;
       act("light", { azimuth: -Math.PI * share, elevation: Math.max(0.08, 1.1 * Math.sin(Math.PI * share)) }, { moving: true, gesture });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import threading
 import webbrowser
@@ -10,8 +11,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import unquote
+
+import msgspec
 
 from simtown.assets.catalogue import ENTITIES, STREET
 from simtown.assets.palette import MATERIALS, PAINTS
@@ -20,10 +23,12 @@ from simtown.language.questions import FAMILIES
 from simtown.play.drawing import draw
 from simtown.play.drawn import thumb
 from simtown.play.session import Session
+from simtown.render.frames import SMALLEST
+from simtown.scenes.footprints import GROUP
 from simtown.scenes.placement import LANES
 from simtown.scenes.weather import DEFAULT_WEATHERS
 from simtown.town.answering import NoAnswerError
-from simtown.town.checks import TownError
+from simtown.town.checks import TownError, whole
 from simtown.town.town import Town
 
 #: What the page is made of: by path its type and its files, one below the other.
@@ -34,8 +39,29 @@ _FILES = {
 }
 #: What the page may load: its own files, and pictures that it makes.
 _POLICY = "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'"
-#: The most bytes of a request, and the most pixels along a side of a picture.
-_LARGEST, _WIDEST = 2_000_000, 2048
+#: The most bytes of a request, and the pixels that a side of a picture may have.
+_LARGEST = 2_000_000
+_Side = Annotated[int, msgspec.Meta(ge=SMALLEST, le=2048)]
+
+
+class Request(msgspec.Struct):
+    """A verb of :meth:`simtown.play.session.Session.do`, and the picture that shows what came of it.
+
+    Attributes:
+        size: width and height of the picture, pixels.
+        overlay: as :meth:`simtown.play.session.Session.look` takes it.
+        moving: whether the next picture follows at once.
+        verb: "look" changes nothing.
+        given: the verb's arguments.
+        gesture: the gesture that the verb is part of.
+    """
+
+    size: tuple[_Side, _Side]
+    overlay: str = ""
+    moving: bool = False
+    verb: str = "look"
+    given: dict[str, Any] = {}
+    gesture: int | None = None
 
 
 class PlayServer(ThreadingHTTPServer):
@@ -44,13 +70,20 @@ class PlayServer(ThreadingHTTPServer):
     Args:
         session: whose town is played with.
         port: on 127.0.0.1; 0 takes a free one.
+
+    Raises:
+        TownError: the port cannot be used.
     """
 
     daemon_threads = True
 
     def __init__(self, session: Session, port: int = 0) -> None:
         self.session, self.token, self.lock = session, secrets.token_urlsafe(12), threading.Lock()
-        super().__init__(("127.0.0.1", port), _Handler)
+        try:
+            super().__init__(("127.0.0.1", whole(port, "port", 0, 65_535)), _Handler)
+        except OSError as error:
+            problem = f"port {port} cannot be used ({error.strerror})"
+            raise TownError(f"{problem}: give another, or 0") from error
 
     @property
     def url(self) -> str:
@@ -64,21 +97,18 @@ class PlayServer(ThreadingHTTPServer):
         style = "width: 100%; height: 860px; border: 0; border-radius: 12px"
         return f'<iframe src="{self.url}" style="{style}" allow="clipboard-write"></iframe>'
 
-    def answer(self, path: str, request: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, request: Request) -> dict[str, Any]:
         """The reply to a request of the page, as JSON holds it; `error` says what the town cannot do."""
         session, error, offers = self.session, "", None
         with self.lock:
             try:
-                if path == "ask":
-                    session.ask(str(request["question"]))
-                elif path == "do" and request["verb"] != "look":
-                    session.do(request["verb"], request.get("given", {}), request.get("gesture"))
+                if request.verb != "look":
+                    session.do(request.verb, request.given, request.gesture)
             except NoAnswerError as refusal:
                 error, offers = refusal.problem, refusal.offered
             except TownError as refusal:
                 error = str(refusal)
-            width, height = (min(int(side), _WIDEST) for side in request["size"])
-            shown = session.look((width, height), request.get("overlay", ""), bool(request.get("moving")))
+            shown = session.look(request.size, request.overlay, request.moving)
         return shown | {"error": error, "instead": offers}
 
 
@@ -108,32 +138,49 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"  # a connection serves many frames
     disable_nagle_algorithm = True
 
+    def handle(self) -> None:
+        with suppress(ConnectionError):  # the page has gone
+            super().handle()
+
     def do_GET(self) -> None:
         self._reply(self._get)
 
     def do_POST(self) -> None:
         self._reply(self._post)
 
-    def _reply(self, reply: Callable[[str], tuple[str, bytes] | None]) -> None:
+    def _reply(self, reply: Callable[[str, bytes], tuple[str, bytes] | None]) -> None:
         port, inside = self.server.server_address[1], f"/{self.server.token}/"
         known = self.headers.get("Host") in (f"127.0.0.1:{port}", f"localhost:{port}")
         status, found = 404, None
         try:
-            if known and self.path.startswith(inside) and (found := reply(unquote(self.path[len(inside) :]))):
-                status = 200
-        except (KeyError, TypeError, ValueError) as error:
-            found, status = ("text/plain", str(error).encode()), 400
+            length = self._length()
+            if length > _LARGEST:
+                problem = f"the request is too large: send at most {_LARGEST:,} bytes"
+                status, found = 413, ("text/plain", problem.encode())
+            elif known and self.path.startswith(inside):
+                found = reply(unquote(self.path[len(inside) :]), self.rfile.read(length))
+                status = 200 if found else 404
+        except (ValueError, RecursionError) as error:
+            status, found = 400, ("text/plain", str(error).encode())
         kind, content = found or ("text/plain", b"use the address that simtown printed")
         self.send_response(status)
         headers = {"Content-Type": kind, "Content-Length": str(len(content)), "Cache-Control": "no-store"}
         headers |= {"Content-Security-Policy": _POLICY, "X-Content-Type-Options": "nosniff"}
+        if status != 200:  # what follows may be the rest of this request
+            headers["Connection"] = "close"
         for name, value in (headers | {"Referrer-Policy": "no-referrer"}).items():
             self.send_header(name, value)
-        with suppress(ConnectionError):  # the page has gone
-            self.end_headers()
-            self.wfile.write(content)
+        self.end_headers()
+        self.wfile.write(content)
 
-    def _get(self, path: str) -> tuple[str, bytes] | None:
+    def _length(self) -> int:
+        """How many bytes the request's body has. Raises ValueError unless its header says so, once."""
+        length = ",".join(self.headers.get_all("Content-Length", ["0"]))
+        if "Transfer-Encoding" in self.headers or not re.fullmatch("[0-9]{1,18}", length):
+            raise ValueError("the request has no length: send one Content-Length")
+        return int(length)
+
+    def _get(self, path: str, body: bytes) -> tuple[str, bytes] | None:
         if path in _FILES:
             kind, *names = _FILES[path]
             return f"{kind}; charset=utf-8", b"".join((files("simtown") / n).read_bytes() for n in names)
@@ -141,7 +188,8 @@ class _Handler(BaseHTTPRequestHandler):
             return "application/json", json.dumps(catalogue()).encode()
         folder, _, name = path.partition("/")
         if folder == "thumb":
-            return "image/png", thumb(name.removesuffix(".png"))
+            kind = name.removesuffix(".png")
+            return ("image/png", thumb(kind)) if kind in GROUP else None
         if folder != "file":
             return None
         with self.server.lock:
@@ -149,12 +197,13 @@ class _Handler(BaseHTTPRequestHandler):
         content = session.file(name)
         return ("application/octet-stream", content) if content else None
 
-    def _post(self, path: str) -> tuple[str, bytes] | None:
-        length = int(self.headers.get("Content-Length", 0))
-        if path not in ("do", "ask", "draw") or length > _LARGEST:
+    def _post(self, path: str, body: bytes) -> tuple[str, bytes] | None:
+        if path == "do":
+            reply = self.server.answer(msgspec.json.decode(body, type=Request))
+        elif path == "draw":
+            reply = draw(msgspec.json.decode(body, type=dict[str, Any]))
+        else:
             return None
-        request = json.loads(self.rfile.read(length))
-        reply = draw(request) if path == "draw" else self.server.answer(path, request)
         return "application/json", json.dumps(reply).encode()
 
     def log_message(self, *_: object) -> None:

@@ -18,6 +18,7 @@ from shutil import make_archive
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from simtown.language.forms import Form
@@ -27,7 +28,7 @@ from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch
 from simtown.town import saving
 from simtown.town.answering import TownAnswer, answer, direct_answer, examples
-from simtown.town.checks import TownError
+from simtown.town.checks import INTENSITY, TownError
 from simtown.town.evaluating import Evaluator
 from simtown.town.qualities import TooCloseError, View
 from simtown.town.relating import MARGINS
@@ -75,19 +76,23 @@ class Session:
 
         Args:
             verb: "place", "change", "move", "turn", "step", "remove", "drive", "weather", "light", "camera",
-                "street", "empty", "load", "link", "undo", "redo" or "forget".
-            given: its arguments, as those of the :class:`simtown.Town`'s method.
+                "street", "empty", "load", "link", "undo", "redo", "ask" or "forget".
+            given: its arguments, as those of the :class:`simtown.Town`'s method; "load" takes the text of a
+                saved town.
             gesture: verbs of one gesture, such as a drag, are undone together.
 
         Raises:
             TownError: the town cannot do this, and is as it was.
+            NoAnswerError: a question has no answer.
         """
         if verb in ("undo", "redo"):
             self._back(*(self._past, self._future) if verb == "undo" else (self._future, self._past))
+        elif verb == "ask":
+            self.ask(given.get("question"))
         elif verb == "forget":
-            self.asked = [q for q in self.asked if q != given["question"]]
+            self.asked = [q for q in self.asked if q != given.get("question")]
         elif verb == "link":
-            self._follow(str(given["link"]))
+            self._follow(given.get("link"))
         else:
             before = pickle.dumps(self.town)
             self._apply(verb, given)
@@ -103,7 +108,7 @@ class Session:
                 case "change" | "move" | "turn" | "step" | "remove":
                     getattr(town, verb)(*given.pop("things", ()), **given)
                 case "weather":
-                    town.weather = given["kind"], given["intensity"]
+                    town.weather = given["kind"], given.get("intensity", INTENSITY)
                 case "light":
                     town.light = given["azimuth"], given["elevation"]
                 case "camera":
@@ -119,7 +124,7 @@ class Session:
                 case "empty":
                     town.become(Town())
                 case "load":
-                    town.become(saving.decode(Town, json.dumps(given["town"])))
+                    town.become(saving.decode(Town, given["town"]))
                 case _:
                     raise TownError(f"there is no verb '{verb}'")
         except (KeyError, TypeError) as error:
@@ -138,7 +143,7 @@ class Session:
             self.town.become(pickle.loads(source.pop()))
             self._gesture = None
 
-    def ask(self, question: str) -> None:
+    def ask(self, question: Any) -> None:
         """Put a question on top of the list. Raises NoAnswerError if it has no answer."""
         answer(self._view(), question)
         self.asked = [*(q for q in self.asked if q != question), question][-QUESTIONS:]
@@ -198,14 +203,15 @@ class Session:
                 break
         return found
 
-    def _follow(self, link: str) -> None:
+    def _follow(self, link: Any) -> None:
         try:
             packed = urlsafe_b64decode(link + "=" * (-len(link) % 4))
-            town, asked = json.loads(zlib.decompressobj().decompress(packed, _LINK))
-        except (ValueError, zlib.error, TypeError) as error:
+            content = zlib.decompressobj().decompress(packed, _LINK)
+            town, asked = msgspec.json.decode(content, type=tuple[msgspec.Raw, list[str]])
+        except (ValueError, zlib.error, TypeError, RecursionError) as error:
             raise TownError("the link cannot be followed: it is cut or changed") from error
         self.do("load", {"town": town})
-        self.asked = [str(question) for question in asked][-QUESTIONS:]
+        self.asked = asked[-QUESTIONS:]
 
     # What the page shows
 

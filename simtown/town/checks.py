@@ -11,7 +11,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from simtown.assets.palette import PAINTS
-from simtown.render.frames import check_size
+from simtown.render.frames import LARGEST, SMALLEST
 from simtown.scenes.camera import CAMERAS, NEAR, Camera
 from simtown.scenes.scene import Weather
 from simtown.scenes.weather import WEATHERS
@@ -21,6 +21,8 @@ LOWEST_SUN, HIGHEST_SUN = 0.05, math.pi / 2
 #: How far from the origin things and cameras may be along each axis (metres), and how fast things may move
 #: along it (metres a second) and turn (radians a second).
 FARTHEST, QUICKEST = 500.0, 100.0
+#: The seeds of a town: whole numbers that a file of JSON can hold.
+SEEDS = (-(2**63), 2**63 - 1)
 #: The intensity of a weather that is given by its name alone.
 INTENSITY = 0.7
 #: What others call the attributes of things.
@@ -39,7 +41,10 @@ class TownError(ValueError):
 
 def shown(value: object) -> str:
     """A value as messages show it: one line of at most 60 characters."""
-    line = " ".join(repr(value).split())
+    try:
+        line = " ".join(repr(value).split())
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        line = "a number of thousands of digits"
     return line if len(line) <= 60 else f"{line[:57]}..."
 
 
@@ -59,7 +64,10 @@ def number(value: object, what: str, low: float = -math.inf, high: float = math.
     """A finite float from `low` to `high`. Raises TownError, which names `what`, for anything else."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TownError(f"{what} is {shown(value)}: give a number")
-    converted = float(value)
+    try:
+        converted = float(value)
+    except OverflowError:  # a whole number or a fraction that no float can hold
+        converted = math.inf
     if not math.isfinite(converted):
         raise TownError(f"{what} is {shown(value)}: give a finite number")
     if not low <= converted <= high:
@@ -101,9 +109,10 @@ def text(value: object, what: str, such_as: str) -> str:
 
 def several(value: object, what: str, parts: Sequence[str]) -> list[object]:
     """One value for each of the parts. Raises TownError for another number of values, or for no sequence."""
-    if not isinstance(value, list | tuple | np.ndarray) or len(value) != len(parts):
+    values = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(values, list | tuple) or len(values) != len(parts):
         raise TownError(f"{what} is {shown(value)}: give ({', '.join(parts)})")
-    return list(value)
+    return list(values)
 
 
 def paint(value: object, what: str) -> str | None:
@@ -127,13 +136,9 @@ def picture_size(value: object) -> tuple[int, int]:
 
     Raises TownError for a size that no renderer draws.
     """
-    square = isinstance(value, Integral) and not isinstance(value, bool)
+    square = isinstance(value, Integral)
     sides = [value, value] if square else several(value, "size", ("width", "height"))
-    width, height = (whole(side, "a side of the picture") for side in sides)
-    try:
-        check_size(width, height)
-    except ValueError as error:
-        raise TownError(f"size {shown(value)}: {error}") from error
+    width, height = (whole(side, "a side of the picture in pixels", SMALLEST, LARGEST) for side in sides)
     return width, height
 
 
@@ -162,11 +167,12 @@ def weather(value: object) -> Weather:
     if not isinstance(value, Weather):
         others = "('snow', 0.9) or a Weather"
         raise TownError(f"the weather is {shown(value)}: give one of {', '.join(WEATHERS)}, {others}")
-    if value.kind not in WEATHERS:
-        raise TownError(f"unknown weather {shown(value.kind)}: {meaning(value.kind, WEATHERS)}")
+    kind = text(value.kind, "the weather's kind", "snow")
+    if kind not in WEATHERS:
+        raise TownError(f"unknown weather {shown(kind)}: {meaning(kind, WEATHERS)}")
     intensity = number(value.intensity, "the weather's intensity", 0.0, 1.0)
     seed = whole(value.seed, "the weather's seed", 0, 2**32 - 1)
-    return Weather(value.kind, intensity, *light((value.sun_azimuth, value.sun_elevation)), seed)
+    return Weather(kind, intensity, *light((value.sun_azimuth, value.sun_elevation)), seed)
 
 
 #: The ranges of a camera's numbers, metres and radians; its x and y may be anywhere, its yaw any angle.

@@ -66,15 +66,18 @@ def frames(
         yield town.render(size).rgb, contacts
 
 
-def check(path: Path, seconds: float, fps: int, size: tuple[int, int]) -> None:
-    """Raises TownError if :func:`write` could not write this clip, before anything is drawn."""
+def check(path: Path, seconds: float, fps: int, size: int | tuple[int, int]) -> tuple[int, int]:
+    """Width and height of the pictures.
+
+    Raises TownError if :func:`write` could not write this clip, before anything is drawn.
+    """
     if path.suffix.lower() not in (".mp4", ".gif"):
         raise TownError(f"{path} does not end as a clip does: end it in .mp4 or .gif")
     if path.exists():
         raise TownError(f"{path} exists; remove it or give another path")
     if not path.parent.is_dir():
         raise TownError(f"{path.parent} is not a directory: make it first")
-    picture_size(size)
+    size = picture_size(size)
     number(seconds, "seconds", 0.001, LONGEST)
     whole(fps, "fps", 1, FASTEST)
     if path.suffix.lower() == ".mp4" and any(side % 2 for side in size):
@@ -83,6 +86,7 @@ def check(path: Path, seconds: float, fps: int, size: tuple[int, int]) -> None:
     if path.suffix.lower() == ".gif" and fps > 50:
         most = f"GIF shows at most 50 frames a second, not {fps}"
         raise TownError(f"{most}: give another `fps`, or write an .mp4")
+    return size
 
 
 def write(

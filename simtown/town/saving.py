@@ -107,7 +107,7 @@ def _fill(town: Town, saved: _Saved) -> None:
     """Put into a new town what a file holds. Raises TownError for what no town can hold."""
     town._weather, town._camera = checks.weather(saved.weather), checks.camera(saved.camera)
     town._keeps_height, town._time = saved.keeps_height, checks.number(saved.time, "the time", 0.0)
-    town._draws = checks.whole(saved.draws, "draws", 0)
+    town._draws = checks.whole(saved.draws, "draws", 0, 2**32)
     by_name: dict[str, Thing] = {}
     for entry in saved.things:
         name, way = entry.pop("name"), msgspec.convert(entry.pop("way", None), tuple[float, float] | None)

@@ -162,7 +162,7 @@ class Town:
 
     def _start(self, seed: int, began: Start) -> None:
         self._began = began
-        self._seed, self._draws, self._time = whole(seed, "seed"), 0, 0.0
+        self._seed, self._draws, self._time = whole(seed, "seed", *checks.SEEDS), 0, 0.0
         self._things: list[Thing] = []
         self._weather, self._camera = Weather(), Camera()
         self._keeps_height = True
@@ -293,7 +293,7 @@ class Town:
         listed = ", ".join(names[:12]) + (", ..." if names[12:] else "")
         if alike:
             raise TownError(f"'{thing}' may mean {len(alike)} things of this town: use a name ({listed})")
-        similar = get_close_matches(folded(str(thing)), names, 1)
+        similar = get_close_matches(folded(shown(thing).strip("'")), names, 1)
         remedy = f"place it, or use a name ({listed})" if names else "it is empty"
         remedy = f"did you mean {similar[0]}?" if similar else remedy
         raise TownError(f"there is no {shown(thing)} in this town: {remedy}")
@@ -359,8 +359,7 @@ class Town:
             raise TownError(f"nothing is placed with '{name}': {meaning(name, _PLACED_WITH)}")
         paint = checked("paint", paint)
         kinds = self._kinds(kind, paint)
-        if isinstance(lane, str):
-            lane = folded(lane)
+        lane = lane if lane is None else folded(checks.text(lane, "lane", "near"))
         if lane not in (None, "near", "far"):
             raise TownError(f"lane is {shown(lane)}: give 'near' or 'far'")
         x, y, yaw = (v if v is None else checked(name, v) for name, v in (("x", x), ("y", y), ("yaw", yaw)))
@@ -643,7 +642,7 @@ class Town:
         from simtown.town import clip
 
         path = Path(path)
-        clip.check(path, seconds, fps, size)
+        size = clip.check(path, seconds, fps, size)
         import_pybullet()
         if not any(t.pace or t.spin or any(t.velocity) for t in self._things):
             clip.drive_off(self, seconds)

@@ -8,6 +8,7 @@ import pytest
 from simtown.play.drawn import PLANE
 from simtown.play.server import PlayServer
 from simtown.play.session import Session
+from simtown.town.checks import INTENSITY
 from simtown.town.town import Town
 
 
@@ -120,7 +121,7 @@ def test_a_double_click_paints_and_the_shelf_is_dragged_into_the_street(page, br
     kind = browser.find_element("css selector", "#kinds button[value=sedan]")
     browser.execute_script("arguments[0].scrollIntoView({block: 'end'})", kind)
     hand, road = ActionChains(browser, duration=10).click_and_hold(kind), browser.find_element("id", "map")
-    hand.move_to_element_with_offset(road, 300, 40).release().perform()
+    hand.move_to_element_with_offset(road, 120, 20).release().perform()
     until(lambda: any(thing.name == "sedan" for thing in session.town.vehicles))
     browser.execute_script("scrollTo(0, 0)")
     ActionChains(browser).move_to_element_with_offset(
@@ -141,17 +142,34 @@ def test_a_question_that_is_not_understood_is_answered_with_others(page, browser
 
 
 @pytest.mark.parametrize("width", [320, 390, 1280])
-def test_the_page_fits_and_fingers_hit_its_buttons(width, page, browser):
-    metrics = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    try:
-        wide = browser.execute_script("return document.documentElement.scrollWidth - innerWidth")
-        assert wide <= 0
-        heights = """return [...document.querySelectorAll('button, summary, .button, #weathers label')]
-            .filter((e) => e.offsetParent && e.offsetHeight < 44).map((e) => e.outerHTML.slice(0, 80))"""
-        assert width > 900 or browser.execute_script(heights) == []
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+def test_the_page_fits_and_fingers_hit_its_buttons(width, page, browser, screen):
+    screen(width, 844)
+    wide = browser.execute_script("return document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0
+    heights = """return [...document.querySelectorAll('button, summary, .button, #weathers label')]
+        .filter((e) => e.offsetParent && e.offsetHeight < 44).map((e) => e.outerHTML.slice(0, 80))"""
+    assert width > 900 or browser.execute_script(heights) == []
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 680), (1280, 800), (390, 844), (360, 640)])
+def test_weather_and_map_come_before_the_answers(width, height, page, browser, screen):
+    screen(width, height)
+    edges = (
+        "(({top, bottom}) => [top, bottom])(document.getElementById(arguments[0]).getBoundingClientRect())"
+    )
+    places = {name: browser.execute_script(f"return {edges}", name) for name in ("map", "weathers", "log")}
+    lowest = max(places["map"][1], places["weathers"][1])
+    assert lowest < (height if width > 900 else places["log"][0])
+
+
+def test_a_weather_is_as_strong_as_its_name_and_the_strip_says_what_it_means(page, browser, until):
+    session, _ = page
+    session.town.weather = "cloudy", 0.1
+    browser.find_element("css selector", "#weathers [value=snow]").click()
+    until(lambda: session.town.weather.kind == "snow")
+    assert session.town.weather.intensity == INTENSITY
+    until(lambda: text(browser, "#marks .strip") == text(browser, "#map .strip") == "too close to say")
+    assert "0.5 m" in text(browser, ".track .margin")
 
 
 def test_a_command_that_is_killed_leaves_a_calm_banner(browser, started, until):

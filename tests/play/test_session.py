@@ -137,7 +137,8 @@ def test_a_trained_model_answers_beside_the_truth(started, tmp_path):
     process = started("play", tmp_path / "town.json", "--run", tmp_path / "run", "--no-open")
     url = process.stdout.readline().split()[0]
     for question in ("Is the sedan left of the fire truck?", "How many vehicles are there?"):
-        reply = json.loads(fetch(f"{url}ask", LOOK | {"question": question})[1])
+        asked = LOOK | {"verb": "ask", "given": {"question": question}}
+        reply = json.loads(fetch(f"{url}do", asked)[1])
     assert reply["town"]["run"] == "question-only"
     untaught, asked = (answer["model"] for answer in reply["answers"])
     assert (untaught["right"], asked["right"]) == (None, "says yes" in asked["text"])

@@ -34,6 +34,7 @@ from simtown.datasets.export.portion import ExportBatch, Portion, plain
 from simtown.datasets.manifests import SEAL
 from simtown.datasets.marginals import targets_of
 from simtown.datasets.reader import Dataset
+from simtown.language.nouns import kinds_meant
 from simtown.language.programs import decode
 from simtown.language.relations import RELATIONS
 from simtown.render.masks import compressed_run_lengths, mask_and_box
@@ -294,36 +295,50 @@ def _detail(
     batch: ExportBatch, row: int, ids: np.ndarray, ranks: np.ndarray, reason: Reason | None
 ) -> list[Any]:
     """The details of one example: question, slots, margin, intensity, camera, its vehicles; if it is of a
-    family its program, the answer in metres or as a box, if it is that, and the reason; and if it is a twin
-    the number of its group, and what differs.
+    family, what else its program names among these, its program, the answer in metres or as a box, if it is
+    that, and the reason; and if it is a twin the number of its group, and what differs.
     """
     c, scenes = batch.columns, batch.scenes
-    vehicles = []
+    things: list[list[Any]] = []
     for slot, entity in enumerate(ranks[scenes.entity[row]].tolist()):
         if scenes.entity[row, slot] < 0:
             continue
-        seen = mask_and_box(ids, slot)
         place = [plain(x) for x in scenes.pose[row, slot]]
         box = [round(float(edge), 1) for edge in c["boxes"][row, slot]]
-        mask = compressed_run_lengths(seen[0]) if seen else ""
         visible, paint = plain(c["visible"][row, slot]), batch.paint(row, slot)
-        vehicles.append([entity, *place, *box, visible, mask, paint])
+        things.append([entity, *place, *box, visible, compressed_run_lengths(ids == slot + 1), paint])
     slots = [int(c[role][row]) for role in ("subject_slot", "object_slot")]
     camera = [plain(scenes.camera[row, i]) for i in (0, 1, 3, 5)]
     margin = plain(c["margin"][row]) if np.isfinite(c["margin"][row]) else None
     question = c["question"][row].decode(errors="replace")
-    detail = [question, *slots, margin, plain(scenes.intensity[row]), camera, vehicles]
+    detail = [question, *slots, margin, plain(scenes.intensity[row]), camera, things]
     if "family" in c:
         why = reason and reason(
             scenes.scene(row), decode(c["program"][row]), c["visible"][row], c["boxes"][row]
         )
         asked, exact = batch.asked(row), ""
+        things += _street_things(batch, row, ids, asked["program"])
         if asked["tolerance"] is not None:
             exact = f"{asked['number']:.2f} m, right within {asked['tolerance']:.2f} m"
         detail += [asked["program"], exact, why or ""]
     if "group" in c:
         detail += [int(c["group"][row]), batch.edit(row) or ""]
     return detail
+
+
+def _street_things(batch: ExportBatch, row: int, ids: np.ndarray, program: str) -> list[list[Any]]:
+    """What a program names beside the road and the picture shows, as vehicles are in :func:`_detail`, but by
+    name, without a visible share and a paint.
+    """
+    things, scenes = [], batch.scenes
+    named = {kind for noun in re.findall(r"all\(([^()]+)\)", program) for kind in kinds_meant(noun)}
+    assert batch.ids is not None
+    for prop, number in zip(scenes.scene(row).props, scenes.ids(row)[1], strict=True):
+        seen = mask_and_box(batch.ids[row], number - 1)
+        if prop.kind in named and seen:
+            place = map(plain, (prop.x, prop.y, prop.yaw))
+            things.append([prop.kind, *place, *seen[1], None, compressed_run_lengths(ids == number), ""])
+    return things
 
 
 def _write_script(path: Path, function: str, *values: Any) -> None:

@@ -4,7 +4,15 @@
 const simtown = (() => {
   const $ = (id) => document.getElementById(id);
   const ROLES = ["any", "subject", "object"];
-  const TINTS = { subject: [38, 104, 216], object: [230, 110, 20], other: [150, 80, 205] };
+  // Of masks, by role; things of families have a hue each, of which style.css makes the colours of light and dark.
+  const TINTS = { subject: "#2668d8", object: "#e66e14", other: "#9650cd" };
+  const HUES = Array.from({ length: 24 }, (_, i) => (260 + 137.5 * i) % 360); // neighbours in a list are far apart
+  const hues = new CSSStyleSheet();
+  HUES.forEach((hue, i) => {
+    TINTS[`thing hue-${i}`] = `oklch(0.65 0.19 ${hue})`;
+    hues.insertRule(`.hue-${i} { --hue: ${hue}; }`);
+  });
+  document.adoptedStyleSheets = [hues];
   const GAP = 12, FLYING = 6, KEPT = 160;
   const TALLEST = 15e6; // pixels of the grid: no browser lays out an element of much more
   // Of a cell: its least width, and the most lines of words below. On a phone two cells stand side by side, with three lines of words.
@@ -103,15 +111,15 @@ const simtown = (() => {
   function detailOf(g) {
     const row = details.get(piece(g, about.details))?.[placeOf(g) % about.details];
     if (!row) return null;
-    const [question, subject, object, margin, intensity, [x, y, yaw, focal], vehicles, ...more] = row;
+    const [question, subject, object, margin, intensity, [x, y, yaw, focal], things, ...more] = row;
     const [program, exact, reason, group, edit] = more;
     const s = Math.sin(yaw), c = Math.cos(yaw);
     return {
       question, subject, object, margin, intensity, program, exact, reason, group, edit, focal, eye: { x, y, yaw },
-      vehicles: vehicles.map(([entity, vx, vy, turn, x0, y0, x1, y1, visible, runs, paint], slot) => ({
-        name: about.entities[entity], paint, size: about.footprints[entity], x: vx, y: vy, yaw: turn, box: [x0, y0, x1, y1], visible, runs,
-        role: slot === subject ? "subject" : slot === object ? "object" : "other",
-        side: (vx - x) * c + (vy - y) * s, far: (vy - y) * c - (vx - x) * s, turn: turn - yaw,
+      things: things.map(([kind, tx, ty, turn, x0, y0, x1, y1, visible, runs, paint], slot) => ({
+        name: about.entities[kind] ?? kind, paint, size: about.footprints[kind] ?? [0.9, 0.9], x: tx, y: ty, yaw: turn, box: [x0, y0, x1, y1], visible, runs,
+        role: asksFamilies() ? `thing hue-${slot % HUES.length}` : slot === subject ? "subject" : slot === object ? "object" : "other",
+        side: (tx - x) * c + (ty - y) * s, far: (ty - y) * c - (tx - x) * s, turn: turn - yaw,
       })),
     };
   }
@@ -419,16 +427,16 @@ const simtown = (() => {
       pen.imageSmoothingEnabled = Boolean(redrawn);
       if (redrawn) pen.drawImage(redrawn, 0, 0, canvas.width, canvas.height);
       else pen.drawImage(sheet, (place % about.sheet) * w, Math.floor(place / about.sheet) * h, w, h, 0, 0, canvas.width, canvas.height);
-      if (state.masks && detail) for (const vehicle of detail.vehicles) pen.drawImage(mask(vehicle.runs, w, h, TINTS[vehicle.role]), 0, 0, canvas.width, canvas.height);
+      if (state.masks && detail) for (const { runs, role } of detail.things) pen.drawImage(mask(runs, w, h, TINTS[role]), 0, 0, canvas.width, canvas.height);
     }
     svg.setAttribute("viewBox", `0 0 ${about.size.join(" ")}`);
     svg.setAttribute("preserveAspectRatio", "none");
-    svg.innerHTML = state.boxes && detail ? detail.vehicles.map(({ box: [x0, y0, x1, y1], role }) =>
+    svg.innerHTML = state.boxes && detail ? detail.things.map(({ box: [x0, y0, x1, y1], role }) =>
       `<rect class="frame ${role}" x="${x0}" y="${y0}" width="${x1 - x0}" height="${y1 - y0}"/>`).join("") : "";
   }
 
   /** COCO's compressed run lengths (column by column, from a run of zeros on) as a tinted picture. */
-  function mask(text, w, h, [red, green, blue]) {
+  function mask(text, w, h, tint) {
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [w, h];
     const pen = canvas.getContext("2d"), image = pen.createImageData(w, h), counts = [];
@@ -446,10 +454,13 @@ const simtown = (() => {
     let p = 0;
     counts.forEach((run, i) => {
       for (const end = p + run; p < end; p++) {
-        if (i % 2) image.data.set([red, green, blue, 165], 4 * ((p % h) * w + Math.floor(p / h)));
+        if (i % 2) image.data[4 * ((p % h) * w + Math.floor(p / h)) + 3] = 165;
       }
     });
     pen.putImageData(image, 0, 0);
+    pen.globalCompositeOperation = "source-in";
+    pen.fillStyle = tint;
+    pen.fillRect(0, 0, w, h);
     return canvas;
   }
 
@@ -563,16 +574,16 @@ const simtown = (() => {
   function told(g, detail, answer) {
     const asked = asksFamilies(), relation = asked ? null : about.relations[columns.relation[g]], split = about.splits[splitOf(g)].name;
     const weather = about.weathers[columns.weather[g]];
-    const rows = detail.vehicles.map((v) => `<tr><td><i class="dot ${v.role}"></i>${escape(v.name)}</td>${asked ? "" : `<td>${v.role}</td>`}<td>${v.x.toFixed(2)}</td>
-      <td>${v.y.toFixed(2)}</td><td>${Math.round((v.yaw * 180) / Math.PI)}°</td><td>${Math.round(100 * v.visible)}%</td></tr>`).join("");
-    const paints = detail.vehicles.map((v) => `${escape(v.name)} ${escape(v.paint)}`).join(", ");
+    const rows = detail.things.map((v) => `<tr><td><i class="dot ${v.role}"></i>${escape(v.name)}</td>${asked ? "" : `<td>${v.role}</td>`}<td>${v.x.toFixed(2)}</td>
+      <td>${v.y.toFixed(2)}</td><td>${v.paint && `${Math.round((v.yaw * 180) / Math.PI)}°`}</td><td>${v.paint && `${Math.round(100 * v.visible)}%`}</td></tr>`).join("");
+    const paints = detail.things.filter((v) => v.paint).map((v) => `${escape(v.name)} ${escape(v.paint)}`).join(", ");
     const because = asked ? `${detail.exact ? `<b>${escape(detail.exact)}</b>. ` : ""}${escape(sentence(detail.reason))}` : why(relation, detail, answer);
     const family = asked ? `<p class="why">Family <b>${escape(about.families[columns.family[g]])}</b>, program <span class="program">${escape(detail.program)}</span></p>` : "";
     return `<p class="question">${escape(detail.question)} <span class="answer ${toneOf(answer)}">${escape(answer)}</span></p>
       <p class="why">${because}</p>${detail.group === undefined ? "" : '<div class="mates"></div>'}${family}${plan(relation, detail)}
-      <table><thead><tr><th scope="col">vehicle</th>${asked ? "" : '<th scope="col">role</th>'}<th scope="col">x, m</th><th scope="col">y, m</th>
+      <table><thead><tr><th scope="col">${asked ? "thing" : "vehicle"}</th>${asked ? "" : '<th scope="col">role</th>'}<th scope="col">x, m</th><th scope="col">y, m</th>
       <th scope="col">heading</th><th scope="col">in sight</th></tr></thead><tbody>${rows}</tbody></table>
-      <p class="why">Weather: <b>${escape(weather)}</b>, strength ${detail.intensity.toFixed(2)}. Paint: ${paints}. Boxes hold hidden parts, too.</p>
+      <p class="why">Weather: <b>${escape(weather)}</b>, strength ${detail.intensity.toFixed(2)}. Paint: ${paints}. Boxes of vehicles hold hidden parts, too.</p>
       <code title="In the folder that holds the data set">simtown render ${escape(about.place)}/${escape(split)}:${numberOf(g)} --size 1024</code>
       <p class="copies"><button type="button" data-copy="command">Copy this command</button><button type="button" data-copy="link">Copy link</button></p>`;
   }
@@ -581,7 +592,7 @@ const simtown = (() => {
 
   /** The reason of an answer, in words. */
   function why(relation, detail, answer) {
-    const subject = detail.vehicles[detail.subject], object = detail.vehicles[detail.object];
+    const subject = detail.things[detail.subject], object = detail.things[detail.object];
     const signed = detail.margin * relation.sign; // to the right, or away from the viewer
     const [along, words] = relation.axis === 0 ? ["Across the view", ["to the left of", "to the right of"]] : ["Along the view", ["nearer than", "farther than"]];
     const needed = words[relation.sign > 0 ? 1 : 0].replace(/ (of|than)$/, "");
@@ -589,15 +600,15 @@ const simtown = (() => {
       ${escape(object.name)}. “${escape(relation.name)}” needs at least ${relation.margin} m ${needed}, so <b>${answer}</b>.`;
   }
 
-  /** Half the size of a vehicle on the plan, across and along the view. */
+  /** Half the size of a thing on the plan, across and along the view. */
   function spread({ size: [length, width], turn }) {
     const s = Math.abs(Math.sin(turn)), c = Math.abs(Math.cos(turn));
     return [(length * c + width * s) / 2, (length * s + width * c) / 2];
   }
 
   /** The street from above, as the viewer sees it: x to the right, distance upwards, metres. */
-  function plan(relation, { vehicles, subject, object, margin, focal, eye }) {
-    const asked = relation === null, reach = (measure) => Math.max(...vehicles.map(measure));
+  function plan(relation, { things, subject, object, margin, focal, eye }) {
+    const asked = relation === null, reach = (measure) => Math.max(...things.map(measure));
     const far = asked ? Math.max(21, reach((v) => v.far) + 3.5) : 21, near = 6.4, half = asked ? Math.max(12.5, reach((v) => Math.abs(v.side)) + 3) : 12.5;
     const turn = ([x, y]) => {
       const s = Math.sin(eye.yaw), c = Math.cos(eye.yaw), dx = x - eye.x, dy = y - eye.y;
@@ -605,24 +616,24 @@ const simtown = (() => {
     };
     const road = [[-60, -3.7], [60, -3.7], [60, 3.7], [-60, 3.7]].map(turn).join(" ");
     const edges = [-1, 1].map((side) => `<path d="M0 0L${(side * far * 0.5) / focal} ${-far}" stroke="var(--line)" stroke-width="0.08"/>`).join("");
-    const bodies = vehicles.map((v) => {
+    const bodies = things.map((v) => {
       const [l, w] = v.size, degrees = (-v.turn * 180) / Math.PI;
-      return `<path class="ray ${v.role}" d="M0 0L${v.side} ${-v.far}"${v.role === "other" || relation?.axis ? " display=\"none\"" : ""}/>
+      return `<path class="ray ${v.role}" d="M0 0L${v.side} ${-v.far}"${asked || v.role === "other" || relation.axis ? " display=\"none\"" : ""}/>
         <g transform="translate(${v.side} ${-v.far}) rotate(${degrees})"><rect class="vehicle ${v.role}" x="${-l / 2}" y="${-w / 2}" width="${l}"
-        height="${w}" rx="0.25"/><path class="nose ${v.role}" d="M${l / 2 - 0.2} 0l-0.7 -0.4v0.8z"/></g>`;
+        height="${w}" rx="${v.paint ? 0.25 : w / 2}"/>${v.paint && `<path class="nose ${v.role}" d="M${l / 2 - 0.2} 0l-0.7 -0.4v0.8z"/>`}</g>`;
     }).join("");
     // The ruler lies beyond the vehicles, or beside them, and helpers lead from what it measures to its ends.
-    const a = vehicles[subject], b = vehicles[object], measured = asked ? "" : `${Math.abs(margin).toFixed(2)} m`, extents = vehicles.map(spread);
+    const a = things[subject], b = things[object], measured = asked ? "" : `${Math.abs(margin).toFixed(2)} m`, extents = things.map(spread);
     let p, q, from, text;
     if (asked) {
       [p, q, from, text] = [[0, 0], [0, 0], [], { x: 0, y: 0, anchor: "middle" }];
     } else if (relation.axis === 0) {
-      const middle = (a.far + b.far) / 2, top = -Math.max(...vehicles.map((v, i) => v.far + extents[i][1])) - 0.7;
+      const middle = (a.far + b.far) / 2, top = -Math.max(...things.map((v, i) => v.far + extents[i][1])) - 0.7;
       [p, q] = [a, b].map((v) => [(v.side / v.far) * middle, top]);
       from = [[p[0], -middle], [q[0], -middle]];
       text = { x: (p[0] + q[0]) / 2, y: top - 0.5, anchor: "middle" };
     } else {
-      const right = Math.max(...vehicles.map((v, i) => v.side + extents[i][0])) + 0.8, left = Math.min(...vehicles.map((v, i) => v.side - extents[i][0])) - 0.8;
+      const right = Math.max(...things.map((v, i) => v.side + extents[i][0])) + 0.8, left = Math.min(...things.map((v, i) => v.side - extents[i][0])) - 0.8;
       const x = right < half - 3.5 ? right : left;
       [p, q] = [[x, -a.far], [x, -b.far]];
       from = [[a.side, -a.far], [b.side, -b.far]];
@@ -631,14 +642,14 @@ const simtown = (() => {
     const across = relation?.axis === 0 ? "v-0.35v0.7" : "h-0.35h0.7";
     const helpers = asked ? "" : [p, q].map(([x, y], i) => `<path class="ray ${[a, b][i].role}" d="M${from[i]}L${x} ${y}"/>`).join("");
     // Names stand where they hide nothing: x0, y0, x1, y1 of all that is drawn already.
-    const wide = (words, size) => words.length * size * 0.58, start = { middle: 0.5, start: 0, end: 1 };
+    const wide = (words, size) => words.length * size * 0.62, start = { middle: 0.5, start: 0, end: 1 };
     const box = (x, y, w, h) => [x, y, x + w, y + h];
-    const taken = vehicles.map((v, i) => box(v.side - extents[i][0], -v.far - extents[i][1], 2 * extents[i][0], 2 * extents[i][1]));
+    const taken = things.map((v, i) => box(v.side - extents[i][0], -v.far - extents[i][1], 2 * extents[i][0], 2 * extents[i][1]));
     taken.push(box(text.x - start[text.anchor] * wide(measured, 0.85), text.y - 0.75, wide(measured, 0.85), 0.85), box(-1.6, -near - 1, 3.2, 1));
     taken.push(box(Math.min(p[0], q[0]) - 0.35, Math.min(p[1], q[1]) - 0.35, Math.abs(p[0] - q[0]) + 0.7, Math.abs(p[1] - q[1]) + 0.7));
     const hidden = (r) => taken.reduce((sum, t) => sum + Math.max(0, Math.min(r[2], t[2]) - Math.max(r[0], t[0])) * Math.max(0, Math.min(r[3], t[3]) - Math.max(r[1], t[1])), 0)
       + 9 * (Math.max(0, -half - r[0]) + Math.max(0, r[2] - half));
-    const names = vehicles.map((v, i) => {
+    const names = things.map((v, i) => {
       const [w, h] = [wide(v.name, 0.72), 0.8], [dx, dy] = extents[i], gap = 0.15;
       const near = [v.side - w / 2, -v.far + dy + gap], beyond = [v.side - w / 2, -v.far - dy - gap - h];
       const beside = [[v.side + dx + gap, -v.far - h / 2], [v.side - dx - gap - w, -v.far - h / 2]];
@@ -648,7 +659,7 @@ const simtown = (() => {
       return `<text class="name ${v.role}" x="${(x0 + x1) / 2}" y="${y1 - 0.18}" text-anchor="middle">${escape(v.name)}</text>`;
     }).join("");
     return `<svg class="plan" viewBox="${-half} ${-far} ${2 * half} ${far - near}" role="img"
-      aria-label="The street from above: ${vehicles.map((v) => `${escape(v.name)} ${v.side.toFixed(1)} metres to the right and ${v.far.toFixed(1)} metres away`).join(", ")}">
+      aria-label="The street from above: ${things.map((v) => `${escape(v.name)} ${v.side.toFixed(1)} metres to the right and ${v.far.toFixed(1)} metres away`).join(", ")}">
       <polygon points="${road}" fill="var(--road)"/>${edges}${helpers}${bodies}
       ${asked ? "" : `<path class="measure" d="M${p}${across}M${p}L${q}${across}"/>`}${names}
       <text class="measured" x="${text.x}" y="${text.y}" text-anchor="${text.anchor}">${measured}</text>

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from urllib.parse import urlencode
 
 import numpy as np
@@ -13,6 +14,7 @@ from simtown.datasets.gallery import gallery
 from simtown.datasets.marginals import targets_of
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS, Settings
+from simtown.language.nouns import kinds_meant
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
 from simtown.town.explaining import reason
@@ -149,18 +151,6 @@ def test_an_entity_that_does_not_exist_is_named_with_those_like_it(typed, small)
     assert page.found() == (together(data, "scene/entity") == ENTITIES.index("taxi")).any(axis=1).sum()
     assert page.js("document.getElementById('unknown-entity').hidden")
     assert page.js("document.getElementById('entity').value") == "taxi"
-
-
-@pytest.fixture
-def screen(browser):
-    """screen(width, height): a window of so many pixels, also below those that Chromium opens."""
-
-    def resize(width, height):
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-    yield resize
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 OUTSIDE = """[...document.querySelectorAll(
@@ -567,3 +557,34 @@ def test_families_show_their_programs_answers_and_reasons(browser, families_town
     page.open("entity=taxi")
     scenes = [data[split].column("scene/entity") for split in ("train", "test")]
     assert page.found() == (np.concatenate(scenes) == ENTITIES.index("taxi")).any(axis=1).sum()
+
+
+def test_what_a_program_names_has_a_box_a_colour_and_a_place_on_the_map(browser, dataset_of, tmp_path, until):
+    sizes = {"entities": 20, "n": 12, "val": 0, "test": 0, "width": 128, "height": 72}
+    data = open_dataset(dataset_of(Settings(**sizes, questions=("street", "street-exist"), masks=True)))
+    gallery(data, tmp_path / "page")
+    page, beside = Page(browser, tmp_path / "page", until), 0
+    for number, example in enumerate(data.train):
+        page.open(f"at=train:{number}&open=1&boxes=1")
+        page.wait("document.querySelector('#inspector tbody')")
+        nouns = re.findall(r"all\(([^()]*)\)", example.program)
+        props = zip(example.scene.props, example.prop_ids, strict=True)
+        masks = {kind: [] for noun in nouns for kind in kinds_meant(noun)}
+        for prop, id_ in props:
+            if prop.kind in masks and (mask := example.mask == id_).any():
+                masks[prop.kind].append(mask)
+        names = [name for name, found in masks.items() for _ in found]
+        beside += len(names)
+        names += [vehicle.entity for vehicle in example.scene.vehicles]
+        rows = "[...document.querySelectorAll('#inspector tbody tr')].map((row) => row.cells[0].innerText)"
+        marks = "[...document.querySelectorAll('#inspector .plan .name')].map((name) => name.textContent)"
+        assert sorted(page.js(rows)) == sorted(page.js(marks)) == sorted(names)
+        strokes = "[...document.querySelectorAll('#inspector .frame')].map((e) => getComputedStyle(e).stroke)"
+        assert len(set(page.js(strokes))) == len(page.js(strokes)) == len(names)
+        corners = "((r) => [r.x, r.y, r.width, r.height].map((l) => l.baseVal.value))"
+        boxes = page.js(f"[...document.querySelectorAll('#inspector .frame')].map({corners})")
+        for found in masks.values():
+            for mask in found:
+                y, x = np.nonzero(mask)
+                assert [x.min(), y.min(), np.ptp(x) + 1, np.ptp(y) + 1] in boxes
+    assert beside
