@@ -196,7 +196,7 @@ class ServerModel(VisionModel):
         """Let all requests wait, as the server asks."""
         until = time.monotonic() + min(pause, LONGEST_RETRY_AFTER)
         with self._gate:
-            is_longer = until > self._next + 1
+            is_longer = until > self._next + LONGEST_RETRY_AFTER / 2  # others may ask for the same pause
             self._next = max(self._next, until)
         if is_longer and pause > LONGEST_RETRY_AFTER:
             asks = f"the server asks for a pause of {pause:,.0f} seconds"
