@@ -55,7 +55,8 @@ class FunctionModel(BatchedModel):
         try:
             self._function, self._name = getattr(import_module(module), function), place
         except Exception as error:  # the module may raise anything
-            raise SettingsError(f"python:{place} cannot be imported: {error}") from error
+            problem = f"{type(error).__name__}: {error}"
+            raise SettingsError(f"python:{place} cannot be imported: {problem}") from error
 
     def answer(self, queries: Sequence[Query]) -> Sequence[Said]:
         return [as_said(self._call(query), query) for query in queries]

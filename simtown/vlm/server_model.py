@@ -42,7 +42,7 @@ _PATH = "/chat/completions"
 LARGEST_REPLY = 2**24
 #: Seconds of the longest pause that a server may ask for.
 LONGEST_RETRY_AFTER = 120.0
-#: Refusals in a row that stop a run.
+#: Refusals in a row that stop a run; as many as go out at once, if that is more.
 MOST_REFUSED = 8
 #: Statuses besides 5xx after which the same request may succeed, and those that may be about one question.
 _PASSING, _OF_A_QUESTION = (408, 409, 425, 429), (400, 413, 422)
@@ -86,7 +86,7 @@ class ServerModel(VisionModel):
         refusal of all.
         """
         held: list[tuple[Query, Said]] = []
-        has_answered = False
+        has_answered, most = False, max(MOST_REFUSED, self._settings.parallel)
         with closing(self._replies(queries)) as replies:
             for query, said in replies:
                 if not said.refused:
@@ -97,10 +97,10 @@ class ServerModel(VisionModel):
                     yield query, said
                     continue
                 held.append((query, said))
-                if len(held) == MOST_REFUSED:
+                if len(held) == most:
                     break
         is_content = all(_OF_CONTENT.search(said.problem) for _, said in held)
-        if len(held) == MOST_REFUSED or not (has_answered or is_content):
+        if len(held) == most or not (has_answered or is_content):
             refusal = f"{self._url} refused {len(held)} questions in a row ({held[0][1].problem:.500})"
             raise UnreachableError(f"{refusal}: {CONTINUES}")
         yield from held

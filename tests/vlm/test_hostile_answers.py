@@ -1,5 +1,6 @@
 """What servers, programs, functions and damaged files say: it is read, or one line says why it is not."""
 
+import contextlib
 import gzip
 import itertools
 import json
@@ -148,6 +149,15 @@ def test_a_refusal_of_one_question_is_its_answer(refusal, turns, paper, tmp_path
     why = json.loads(refusal.body)["error"]["message"]
     assert f"{len(turns)} of 24 questions have no reply to read" in (results.path / "summary.md").read_text()
     assert why in (results.path / "summary.md").read_text()
+
+
+def test_a_question_that_is_left_may_be_refused_for_its_content_alone(paper, tmp_path):
+    how = VlmSettings(**FEW, examples=1)
+    for refusal, kept in ((refuse("no such model"), 0), (refuse("Content-Filter"), 1)):
+        with serving(lambda *_, refusal=refusal: refusal) as server:
+            with contextlib.suppress(UnreachableError):
+                evaluate_model(server.model, paper, how, tmp_path / str(kept))
+        assert (tmp_path / str(kept) / ANSWERS_FILE).read_text().count("\n") == kept
 
 
 @pytest.mark.parametrize(
