@@ -136,9 +136,8 @@ def test_what_all_questions_get_stops_the_run_in_the_words_of_the_server(name, p
 @pytest.mark.parametrize(
     "refusal", [refuse("content_filter"), refuse("bad", 422), refuse("too long"), refuse("flagged", 403)]
 )
-@pytest.mark.parametrize("turns", [(0,), (1, 2), (23,)], ids=str)
-def test_a_refusal_of_one_question_is_its_answer(refusal, turns, paper, tmp_path):
-    numbers = itertools.count()
+def test_a_refusal_of_one_question_is_its_answer(refusal, paper, tmp_path):
+    numbers, turns = itertools.count(), (0, 1, 9, 23)
     with serving(lambda *_: refusal if next(numbers) in turns else "yes") as server:
         for _ in range(2):
             results = evaluate_model(server.model, paper, VlmSettings(**FEW), tmp_path / "out")
@@ -154,9 +153,9 @@ def test_a_refusal_of_one_question_is_its_answer(refusal, turns, paper, tmp_path
 def test_a_question_that_is_left_may_be_refused_for_its_content_alone(paper, tmp_path):
     how = VlmSettings(**FEW, examples=1)
     for refusal, kept in ((refuse("no such model"), 0), (refuse("Content-Filter"), 1)):
-        with serving(lambda *_, refusal=refusal: refusal) as server:
-            with contextlib.suppress(UnreachableError):
-                evaluate_model(server.model, paper, how, tmp_path / str(kept))
+        stops = contextlib.suppress(UnreachableError)
+        with serving(lambda *_, refusal=refusal: refusal) as server, stops:
+            evaluate_model(server.model, paper, how, tmp_path / str(kept))
         assert (tmp_path / str(kept) / ANSWERS_FILE).read_text().count("\n") == kept
 
 
