@@ -84,6 +84,7 @@ class ChatModel(HubModel):
         self._tokenizer.padding_side = "left"
         if self._tokenizer.pad_token is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
+        self._ends = set(self._tokenizer.all_special_ids)
         self._keeps = "logits_to_keep" in signature(self._model.forward).parameters
 
     def answer(self, queries: Sequence[Query]) -> Sequence[Said]:
@@ -117,7 +118,9 @@ class ChatModel(HubModel):
         out = self._model.generate(**inputs, **most, pad_token_id=self._tokenizer.pad_token_id)
         for count, ids in zip(read, out[:, inputs["input_ids"].shape[1] :].tolist(), strict=True):
             written = [number for number in ids if number != self._tokenizer.pad_token_id]
-            yield Said(self._tokenizer.decode(written, skip_special_tokens=True), None, count, len(written))
+            is_cut = len(written) == self._settings.max_tokens and written[-1] not in self._ends
+            text = self._tokenizer.decode(written, skip_special_tokens=True)
+            yield Said(text, None, count, len(written), "length" if is_cut else "stop")
 
     def _scores(
         self, inputs: dict[str, Any], prompt: str, choices: Sequence[str], read: list[int]

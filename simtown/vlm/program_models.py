@@ -6,10 +6,12 @@ import json
 import shlex
 import shutil
 import subprocess
+import traceback
 from base64 import b64encode
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,10 @@ from simtown.core.options import SettingsError
 from simtown.core.portable_png import png_bytes
 from simtown.training.models import search
 from simtown.vlm.vision_model import BatchedModel, Query, Said, UnreachableError, VisionModel
+from simtown.vlm.vlm_settings import CONTINUES
+
+#: Characters of the longest line that a program may write.
+LONGEST_LINE = 2**24
 
 
 def as_said(reply: Any, query: Query) -> Said:
@@ -31,7 +37,7 @@ def as_said(reply: Any, query: Query) -> Said:
         return Said(reply)
     choices = query.gold.choices
     if isinstance(reply, Sequence) and len(reply) == len(choices):
-        with suppress(TypeError, ValueError):
+        with suppress(TypeError, ValueError, OverflowError):
             scores = tuple(float(number) for number in reply)
             return Said(choices[int(np.argmax(scores))], scores)
     wanted = f"give a text, or a number for each of the {len(choices)} answers"
@@ -47,12 +53,24 @@ class FunctionModel(BatchedModel):
         module, _, function = place.partition(":")
         search(Path.cwd())
         try:
-            self._function = getattr(import_module(module), function)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise SettingsError(f"python:{place} cannot be imported: {error}") from error
+            self._function, self._name = getattr(import_module(module), function), place
+        except Exception as error:  # the module may raise anything
+            problem = f"{type(error).__name__}: {error}"
+            raise SettingsError(f"python:{place} cannot be imported: {problem}") from error
 
     def answer(self, queries: Sequence[Query]) -> Sequence[Said]:
-        return [as_said(self._function(q.text, q.picture, q.gold.choices), q) for q in queries]
+        return [as_said(self._call(query), query) for query in queries]
+
+    def _call(self, query: Query) -> Any:
+        """What the function returns. Raises UnreachableError, which says where it raised."""
+        try:
+            return self._function(query.text, query.picture, query.gold.choices)
+        except Exception as error:
+            _, *frames = traceback.extract_tb(error.__traceback__)
+            own = [frame for frame in frames if frame.filename == frames[0].filename]
+            where = "".join(f" in {frame.filename}, line {frame.lineno}" for frame in own[-1:])
+            problem = f"python:{self._name} raised {type(error).__name__}{where} at {query.key}: {error}"
+            raise UnreachableError(f"{problem:.600}; {CONTINUES}") from error
 
 
 class ProgramModel(VisionModel):
@@ -68,18 +86,20 @@ class ProgramModel(VisionModel):
             raise SettingsError(f"command:{command} cannot be started: there is no such program")
 
     def ask(self, queries: Iterable[Query]) -> Iterator[tuple[Query, Said]]:
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        pipes |= {"encoding": "utf-8", "errors": "replace"}
         process, waiting = subprocess.Popen(self._words, **pipes), dict[str, Query]()
+        read: Any = partial(process.stdout.readline, LONGEST_LINE) if process.stdout else str
         with process, ThreadPoolExecutor(1) as threads:
             try:
                 # a thread of its own: a program that reads all before it writes does not stop us
                 writing = threads.submit(_write, queries, waiting, process.stdin)
-                for line in process.stdout or ():
+                for line in iter(read, ""):
                     try:
                         reply = json.loads(line)
                         query = waiting.pop(reply["key"])
                         said = as_said(reply.get("scores") or reply["text"], query)
-                    except (ValueError, KeyError, TypeError, AttributeError) as error:
+                    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                         wanted = 'write {"key": ..., "text": ...} for each question'
                         problem = f"{self._words[0]} wrote {line.strip()!r:.80}: {wanted}"
                         raise UnreachableError(problem) from error

@@ -6,11 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import isfinite
+from typing import Any
 
+import msgspec
 import numpy as np
 
 from simtown.language.replies import Gold
 from simtown.vlm.statements import statements
+
+#: The largest number of tokens or requests that is believed.
+_MOST = 10**9
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,22 +43,60 @@ class Query:
         return statements(self.question, self.gold.type, self.gold.choices)
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a model said.
 
     Attributes:
         text: its reply.
         scores: a number for each of `gold.choices`, whose highest is the model's answer; differences are
             log-odds. None if the model gives its reply alone.
-        read: tokens of the question and its picture, if the model counts them.
-        written: tokens of the reply.
+        read: tokens of the question and its picture, 0 if nobody counted them. A server may have sent
+            anything; :func:`normalise` makes it a number.
+        written: tokens of the reply, as `read`.
+        finish: why the reply ended, in the server's words: "stop"; "length" if it was cut.
+        reasoning: the thoughts that came apart from the reply.
+        problem: why there is nothing to read, such as a server's refusal; "" if there is something.
+        refused: whether the server refused this question.
+        requests: how often the question was sent.
+        seconds: that passed in the run since the answer before; they add up to the time of the run.
     """
 
     text: str
     scores: tuple[float, ...] | None = None
-    read: int = 0
-    written: int = 0
+    read: Any = 0
+    written: Any = 0
+    finish: str = ""
+    reasoning: str = ""
+    problem: str = ""
+    refused: bool = False
+    requests: Any = 1
+    seconds: float = 0.0
+
+
+def normalise(said: Said, query: Query) -> Said:
+    """What a model said, in a form that can be stored and summed: all answers of all models pass here.
+
+    Half a surrogate pair becomes U+FFFD, and a count that is none 0. Scores that are not a finite number for
+    each answer are a `problem`.
+    """
+    text, scores, problem = said.text, said.scores, said.problem
+    if scores is not None and not (len(scores) == len(query.gold.choices) and all(map(isfinite, scores))):
+        text, scores, problem = "", None, "its scores are not a finite number for each answer"
+    texts = {"text": text, "finish": said.finish, "reasoning": said.reasoning, "problem": problem}
+    counts = {"read": said.read, "written": said.written, "requests": said.requests}
+    changes: dict[str, Any] = {
+        **{name: _whole_text(value) for name, value in texts.items()},
+        **{name: _whole_number(value) for name, value in counts.items()},
+    }
+    return msgspec.structs.replace(said, scores=scores, **changes)
+
+
+def _whole_text(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _whole_number(count: Any) -> int:
+    return int(count) if type(count) in (int, float) and 0 <= count <= _MOST else 0
 
 
 class UnreachableError(ValueError):

@@ -8,18 +8,20 @@ lacks, so a run that was killed loses nothing and asks nothing twice.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+import msgspec
 import numpy as np
 
-from simtown.core.files import as_json, save_text
+from simtown.core.files import DamagedError, as_json, save_text
 from simtown.core.options import SettingsError, check, recorded
 from simtown.core.runs import RunRecord
 from simtown.core.tables import Table
-from simtown.core.untrusted import markdown
+from simtown.core.untrusted import markdown, open_to_append
 from simtown.core.version import __version__
 from simtown.datasets.groups import group_accuracies
 from simtown.datasets.manifests import SEAL
@@ -35,7 +37,7 @@ from simtown.vlm.conditions import AskedExample, AskedSplit, Condition, picture
 from simtown.vlm.controls import CONTROLS
 from simtown.vlm.models import open_model
 from simtown.vlm.referee import referee, verdict
-from simtown.vlm.vision_model import Query, Said
+from simtown.vlm.vision_model import Query, Said, normalise
 from simtown.vlm.vlm_settings import VlmSettings
 
 #: What the model said so far.
@@ -45,11 +47,19 @@ _COMMAND = "simtown evaluate"
 Row = dict[str, Any]
 #: What stands below the table of accuracies.
 _NOTE = (
-    "(95 %): Wilson interval. unparsed: share of replies in which no answer was found; they count as wrong. "
-    "constant: the best single answer to all questions of a family."
+    "(95 %): Wilson interval. Shares of what is not right: wrong, replies with another answer; unparsed, "
+    "replies in which no answer was found; refused, questions that the server refused. cut: share of replies "
+    "that were cut off, with or without an answer. constant: the best single answer to all questions of a "
+    "family."
 )
 _PAGES = ("summary.csv", "summary.md", "verdict.csv", "thresholds.csv", "thresholds.md", "thresholds.png")
 _ROWS = (f"{name}.parquet" for name in ("picture", *CONTROLS))
+#: Shares of the rows, beside those that are right.
+_SHARES = ("wrong", "unparsed", "refused", "cut")
+#: Columns of the rows that are what the model said.
+_SAID = ("finish", "reasoning", "problem", "refused", "read", "written", "requests", "seconds")
+#: How servers say that a reply was cut.
+_CUT = ("length", "max_tokens")
 #: The record of a directory of results.
 RECORD = RunRecord(SUMMARY, _COMMAND, _COMMAND, frozenset({SUMMARY, ANSWERS_FILE, *_PAGES, *_ROWS}), SCHEMA)
 
@@ -78,6 +88,8 @@ def evaluate_model(
         SettingsError: a setting is impossible, or the model cannot be opened.
         UnreachableError: the model stopped answering; the same call goes on where it stopped.
         ForeignDirectoryError: the directory holds something else, or results with other settings or data.
+        DamagedError: a line of answers.jsonl is damaged.
+        RefusedError: answers.jsonl is a link, or not a regular file.
     """
     check(settings)
     asked = AskedSplit(dataset, settings.split)
@@ -100,31 +112,39 @@ def evaluate_model(
             for query in condition(example):
                 yield example, replace(query, key=f"{name}/{query.key}")
 
-    with RECORD.opened(out, fresh) as content:
-        answers = read_answers(out / ANSWERS_FILE)
+    path = out / ANSWERS_FILE
+    with RECORD.opened(out, fresh, _deciding) as content, open_to_append(path) as file:
+        answers = read_answers(path, file)
         controls = [name for name in conditions if name in CONTROLS]
-        progress = bars(f"evaluate {model}", count + sum(1 for name in controls for _ in queries(name)))
-        progress(sum(key.partition("/")[0] in conditions for key in answers))
+        total = count + sum(1 for name in controls for _ in queries(name))
+        progress = bars(f"evaluate {model}", total)
+        progress(min(total, sum(key.partition("/")[0] in conditions for key in answers)))
         missing = (query for name in conditions for _, query in queries(name) if query.key not in answers)
-        with open(out / ANSWERS_FILE, "a", encoding="utf-8") as file:
-            for query, said in opened.ask(missing):
-                answers[query.key] = said
-                file.write(json.dumps({"key": query.key, **asdict(said)}) + "\n")
-                file.flush()  # what is flushed outlives the process
-                progress(1)
+        begun = time.monotonic()
+        for query, raw in opened.ask(missing):
+            now = time.monotonic()
+            said = normalise(msgspec.structs.replace(raw, seconds=now - begun), query)
+            answers[query.key], begun = said, now
+            line = {"key": query.key, **msgspec.structs.asdict(said)}
+            file.write(msgspec.json.encode(line) + b"\n")
+            file.flush()  # what is flushed outlives the process
+            progress(1)
+        content["settings"], content["tasks"] = kept, {}
         tasks: dict[str, list[Row]] = {}
         for name in conditions:
             tasks[name] = rows = [
-                _row(example, query, answers[query.key]) for example, query in queries(name)
+                _row(example, query, normalise(answers[query.key], query)) for example, query in queries(name)
             ]
             if rows:
                 write_rows(out / f"{name}.parquet", {key: [row[key] for row in rows] for key in rows[0]})
                 content["tasks"][name] = as_json(summary(rows, settings.price))
         content["verdict"] = as_json(referee(tasks)) if settings.controls else None
+        every = [row for rows in tasks.values() for row in rows]
+        content["total"] = as_json(_costs(every, settings.price))
         content["twins"] = twins(asked, tasks["picture"])
         RECORD.save(out, content)
         results = Results(out, content)
-        notes = [_NOTE]
+        notes = [_NOTE, *_remarks(every, settings.price)]
         if content["twins"]:
             shown = [f"{name} {it['accuracy']:.3f}" for name, it in content["twins"].items() if it]
             notes.append(f"Twins: {', '.join(shown)}; by guessing pair 0.250, group 0.062.")
@@ -139,19 +159,34 @@ def evaluate_model(
     return results
 
 
-def read_answers(path: Path) -> dict[str, Said]:
-    """What a model said, by the key of the query. A last line that was cut off is removed from the file."""
-    if not path.exists():
-        return {}
-    content = path.read_bytes()
-    if not content.endswith(b"\n"):  # the process was killed while it wrote
-        content = content[: content.rfind(b"\n") + 1]
-        with open(path, "r+b") as file:
-            file.truncate(len(content))
-    lines = map(json.loads, content.splitlines())
-    return {
-        line.pop("key"): Said(**line | {"scores": line["scores"] and tuple(line["scores"])}) for line in lines
-    }
+class StoredAnswer(Said, frozen=True, kw_only=True):
+    """A line of answers.jsonl: what a model said, and the key of the query."""
+
+    key: str
+
+
+def read_answers(path: Path, file: BinaryIO) -> dict[str, Said]:
+    """What a model said, by the key of the query. A last line that was cut off is removed from the file.
+
+    Args:
+        path: of the file, for messages.
+        file: open for reading and writing.
+
+    Raises:
+        DamagedError: a line is not what :func:`evaluate_model` writes.
+    """
+    content = file.read()
+    *lines, _ = content.split(b"\n")  # the process may have been killed while it wrote the last one
+    answers: dict[str, Said] = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            answer = msgspec.convert(json.loads(line.decode()), StoredAnswer)
+        except (ValueError, RecursionError) as error:
+            problem = f"{path}, line {number} is damaged ({getattr(error, 'msg', error)})"
+            raise DamagedError(f"{problem}: delete the line, and its question is asked again") from error
+        answers[answer.key] = answer
+    file.truncate(content.rfind(b"\n") + 1)
+    return answers
 
 
 def _row(example: AskedExample, query: Query, said: Said) -> Row:
@@ -159,7 +194,7 @@ def _row(example: AskedExample, query: Query, said: Said) -> Row:
     gold, names = query.gold, spoken_names(query.gold.type)
     reply = read_reply(said.text, gold.type, gold.choices, names)
     score = score_reply(said.text, gold, names)
-    by_answer = dict(zip(gold.choices, said.scores or (), strict=False))
+    by_answer = dict(zip(gold.choices, said.scores, strict=True)) if said.scores else {}
     return {
         "key": query.key,
         **example.quantities(),
@@ -168,42 +203,68 @@ def _row(example: AskedExample, query: Query, said: Said) -> Row:
         "gold": gold.answer,
         "reply": said.text,
         "answer": reply.answer,
-        "why": reply.why,
+        "why": said.problem or reply.why,
         "score": score,
         "right": score == 1,
+        "wrong": reply.answer is not None and score != 1,
+        "unparsed": reply.answer is None and not said.refused,
+        "cut": said.finish.lower() in _CUT,
         "log_odds": by_answer["yes"] - by_answer["no"] if by_answer and gold.type == "truth" else None,
         "scores": said.scores and list(said.scores),
-        "read": said.read,
-        "written": said.written,
+        **{name: getattr(said, name) for name in _SAID},
     }
 
 
 def summary(rows: Sequence[Row], price: str | None = None) -> dict[str, Any]:
-    """Accuracies of some rows with 95 % Wilson intervals, and shares of replies that cannot be read.
+    """Accuracies of some rows with 95 % Wilson intervals, and shares of what is not right.
 
     Returns:
-        "accuracy", "low", "high", "n"; "unparsed", the share of replies without an answer, which count as
-        wrong; "constant", the share that the best single answers of each family would have; "parts", the same
-        by family, of the paper's questions by relation; tokens "read" and "written", and "cost" in dollars.
+        "accuracy", "low", "high", "n"; the shares of replies that are "wrong", that are "unparsed", without
+        an answer, of questions that were "refused", and of replies that were "cut"; "constant", the share
+        that the best single answers of each family would have; "parts", the same by family, of the paper's
+        questions by relation; tokens "read" and "written", "requests", "seconds", and "cost" in dollars.
     """
 
     def part(own: Sequence[Row]) -> dict[str, Any]:
         families = {row["family"]: [r["gold"] for r in own if r["family"] == row["family"]] for row in own}
         constant = sum(max(map(golds.count, golds)) for golds in families.values()) / len(own)
-        unparsed = sum(row["answer"] is None for row in own) / len(own)
-        shares = share([row["right"] for row in own]) or {}
-        return {**shares, "unparsed": unparsed, "constant": constant}
+        others = {name: sum(row[name] for row in own) / len(own) for name in _SHARES}
+        return {**(share([row["right"] for row in own]) or {}), **others, "constant": constant}
 
     by_part: dict[str, list[Row]] = {}
     for row in rows:
         by_part.setdefault(row["relation"] or row["family"], []).append(row)
     parts = {name: part(own) for name, own in sorted(by_part.items())}
-    tokens = {name: sum(row[name] for row in rows) for name in ("read", "written")}
-    out = {**part(rows), "parts": parts, **tokens}
+    return {**part(rows), "parts": parts, **_costs(rows, price)}
+
+
+def _deciding(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings in a record that decide the answers; older records also say how many were asked."""
+    return {**content["settings"], "examples": None}
+
+
+def _costs(rows: Sequence[Row], price: str | None) -> dict[str, Any]:
+    """Tokens, requests and seconds of some rows in all, and dollars if there is a price."""
+    costs = {name: sum(row[name] for row in rows) for name in ("read", "written", "requests", "seconds")}
     if price:
-        dollars = map(float, price.split(","))
-        out["cost"] = sum(n * each / 1e6 for n, each in zip(tokens.values(), dollars, strict=True))
-    return out
+        read, written = map(float, price.split(","))
+        costs["cost"] = (costs["read"] * read + costs["written"] * written) / 1e6
+    return costs
+
+
+def _remarks(rows: Sequence[Row], price: str | None) -> list[str]:
+    """Sentences on what the answers cost, and on replies that were cut or that hold nothing."""
+    costs = _costs(rows, price)
+    words = [f"{costs['read']:,} tokens read", f"{costs['written']:,} written"]
+    words += [f"{costs['requests']:,} requests", f"{costs['seconds']:,.0f} seconds"]
+    words += [f"${costs['cost']:,.4f}"] if price else []
+    lines = [f"In all: {', '.join(words)}."]
+    if cut := sum(row["cut"] for row in rows):
+        lines.append(f"{cut:,} of {len(rows):,} replies were cut: raise --max-tokens.")
+    if problems := [row for row in rows if row["problem"]]:
+        first = f"{problems[0]['key']}: {problems[0]['why']}"
+        lines.append(f"{len(problems):,} of {len(rows):,} questions have no reply to read, such as {first}.")
+    return lines
 
 
 def twins(asked: AskedSplit, rows: Sequence[Row]) -> dict[str, Any] | None:
@@ -220,11 +281,12 @@ def twins(asked: AskedSplit, rows: Sequence[Row]) -> dict[str, Any] | None:
 
 def table(results: Results) -> Table:
     """A row for each condition; below that of the picture one for each relation or family."""
-    columns = ("condition", "questions", "n", "accuracy", "(95 %)", "unparsed", "constant")
+    columns = ("condition", "questions", "n", "accuracy", "(95 %)", *_SHARES, "constant")
 
     def row(name: str, part: str, it: Mapping[str, Any]) -> list[object]:
         interval = f"{it['low']:.3f}-{it['high']:.3f}"
-        return [name, part, it["n"], it["accuracy"], interval, it["unparsed"], it["constant"]]
+        shares = [it[column] for column in (*_SHARES, "constant")]
+        return [name, part, it["n"], it["accuracy"], interval, *shares]
 
     rows = []
     for name, task in results.tasks.items():

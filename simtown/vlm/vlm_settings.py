@@ -20,11 +20,14 @@ _CONTROLS = (
     "Ask about so many of the examples under the controls as well (without a picture, with another picture, "
     "in a mirror, with the vehicles exchanged, in other words, whether each vehicle is there); 0: none."
 )
+#: The end of a message about a run that stopped.
+CONTINUES = "the same command goes on where this one stopped"
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 _ANSWERS = (
     "How a model of hf: answers: scores (it chooses among the answers by their log-probabilities), reply (it "
     "writes, and its reply is read), or auto (scores of up to 16 answers, else a reply)."
 )
+_EXAMPLES = "Ask about the first so many examples alone; a larger number later asks the others."
 _PRICE = "Dollars for a million tokens, read and written, such as 0.15,0.60: the summary has the cost."
 
 _REQUEST = (
@@ -53,7 +56,7 @@ class VlmSettings:
     """How a vision-language model is asked."""
 
     split: str = option("test", "The split to ask about.", choices=ALL_SPLITS)
-    examples: int | None = option(None, "Ask about the first so many examples alone.", low=1)
+    examples: int | None = option(None, _EXAMPLES, low=1, recorded=False)
     controls: int = option(200, _CONTROLS, low=0, recorded=False)
     answers: str = option("auto", _ANSWERS, choices=("auto", "scores", "reply"))
     max_tokens: int = option(64, "Most tokens of a reply.", low=1)
@@ -61,7 +64,7 @@ class VlmSettings:
     batch: int = option(8, "Questions to a model of hf: or clip: at once.", low=1, recorded=False)
     parallel: int = option(8, "Requests to a server at once.", low=1, high=256, recorded=False)
     rate: float | None = option(None, "Most requests to a server in a minute.", above=0, recorded=False)
-    timeout: float = option(120.0, "Seconds to wait for a reply of a server.", above=0, recorded=False)
+    timeout: float = option(120.0, "Seconds to wait for a whole reply of a server.", above=0, recorded=False)
     retries: int = option(8, "Times that a failed request is sent again.", low=0, recorded=False)
     request: str | None = option(None, _REQUEST, test=_request_problem)
     price: str | None = option(None, _PRICE, test=_price_problem, recorded=False)

@@ -8,14 +8,31 @@ import socket
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 from PIL import Image
 
 
+@dataclass
+class Raw:
+    """A reply as it is sent: a body, or parts of one that come until the client has gone."""
+
+    body: bytes | Iterable[bytes]
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def completion(content="yes", usage=None, finish="stop", **message):
+    """A reply with any content, and more keys of its message."""
+    choice = {"message": {"role": "assistant", "content": content, **message}, "finish_reason": finish}
+    return Raw(json.dumps({"choices": [choice], "usage": usage}).encode())
+
+
 class ChatServer(ThreadingHTTPServer):
-    """Answers with `reply(prompt, picture)`.
+    """Answers with `reply(prompt, picture)`: a text, or a :class:`Raw` reply.
 
     Attributes:
         faults: what happens to the next requests, one after the other, instead of an answer: "429" (with a
@@ -66,6 +83,8 @@ class _Handler(BaseHTTPRequestHandler):
             packed = base64.b64decode(parts["image_url"]["image_url"]["url"].partition(",")[2])
             picture = np.asarray(Image.open(io.BytesIO(packed)))
         text = self.server.reply(prompt, picture)
+        if isinstance(text, Raw):
+            return self._send_raw(text)
         if fault not in ("late", "cut"):
             with self.server.lock:
                 self.server.answered[prompt] += 1
@@ -83,6 +102,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body[: len(body) // 2] if cut else body)
         if cut:
             self.connection.shutdown(socket.SHUT_RDWR)
+
+    def _send_raw(self, raw):
+        self.close_connection = True
+        self.send_response(raw.status)
+        for header in raw.headers.items():
+            self.send_header(*header)
+        self.end_headers()
+        for part in [raw.body] if isinstance(raw.body, bytes) else raw.body:
+            self.wfile.write(part)
 
 
 @contextlib.contextmanager

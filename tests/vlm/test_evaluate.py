@@ -17,7 +17,7 @@ from hypothesis import strategies as some
 from simtown.core.options import SettingsError
 from simtown.vlm.models import open_model
 from simtown.vlm.vision_model import UnreachableError
-from simtown.vlm.vlm_run import ANSWERS_FILE, evaluate_model, read_answers
+from simtown.vlm.vlm_run import ANSWERS_FILE, evaluate_model
 from simtown.vlm.vlm_settings import VlmSettings
 from tests.vlm.chat_server import serving
 
@@ -146,7 +146,7 @@ def test_ctrl_c_waits_for_no_reply_and_loses_none(towns, tmp_path, started, unti
         assert running.wait(30) == 130
         assert time.monotonic() - begun < 10, "those that are held would take a minute"
         hold.set()
-    assert len(read_answers(out / ANSWERS_FILE)) == 9
+    assert (out / ANSWERS_FILE).read_text().count("\n") == 9
 
 
 def test_all_requests_wait_as_long_as_the_server_asks(paper, tmp_path):
