@@ -22,8 +22,8 @@ class Level(NamedTuple):
         vehicles: in a street, as `--vehicles` has it.
         questions: the families.
         weathers: that occur.
-        margin: metres. Where an answer hangs on places, it holds by so much wherever one of four streets
-            has such a margin.
+        margin: metres. Where answers depend on places, both of a pair hold by so much if one of four pairs of
+            streets has such margins.
         adds: what is new, in words.
 
     >>> import simtown.gym
