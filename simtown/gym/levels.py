@@ -22,14 +22,14 @@ class Level(NamedTuple):
         vehicles: in a street, as `--vehicles` has it.
         questions: the families.
         weathers: that occur.
-        margin: metres. Where an answer hangs on places, it holds by so much wherever one of four streets
-            has such a margin.
+        margin: metres. Where answers depend on places, both of a pair hold by so much if one of four pairs of
+            streets has such margins.
         adds: what is new, in words.
 
     >>> import simtown.gym
     >>> far = simtown.gym.Level(20, "3", ("relations",), ("clear",), margin=2.0, adds="wide margins")
     >>> simtown.gym.Street(far, seed=7)[0].question
-    'Does the city bus stand behind the taxi?'
+    'Does the double-decker bus stand to the left of the bicycle?'
     """
 
     entities: int

@@ -26,9 +26,11 @@ from simtown.render.renderers import make_renderer
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
 
-#: Tasks that are drawn together, the most of such blocks whose streets are sampled together, and streets of
-#: which a task takes the first whose margin is wide enough.
-BLOCK, AHEAD, CHANCES = 128, 8, 4
+#: Tasks that are drawn together, in an order of their own, and the most of such blocks whose streets are
+#: sampled together.
+BLOCK, AHEAD = 128, 8
+#: Pairs of streets, of which a pair of tasks takes the first where both margins are wide enough.
+CHANCES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,23 +175,40 @@ class Street:
         ]
 
     def _columns(self, positions: Sequence[int]) -> dict[str, np.ndarray]:
-        """The columns of the first street of each task whose margin is wide enough; `task` is its number."""
+        """The columns of some tasks, drawn in pairs; `task` is the number of each."""
         if min(positions, default=0) < 0:
             raise IndexError(f"there is no task {min(positions)}: they are numbered from 0, and have no end")
         numbers = self._first + self._step * np.array(positions, dtype=np.int64)
-        made = {"task": numbers}
-        waiting = np.arange(len(numbers))
+        halves = self._shuffle(numbers)
+        wanted = halves
+        if self._level.margin:  # both streets of a pair decide which chance it takes
+            wanted = np.unique(halves // 2 * 2 + np.array([[0], [1]]))
+        made: dict[str, np.ndarray] = {}
+        waiting = np.arange(len(wanted))
         for chance in range(CHANCES):
-            own = numbers[waiting]
-            # of the examples 2j and 2j + 1 the answers differ, and so do those of the tasks 2j and 2j + 1
-            examples = 2 * (CHANCES * (own // 2) + chance) + own % 2
+            pair, half = np.divmod(wanted[waiting], 2)
+            examples = 2 * (CHANCES * pair + chance) + half
             found = columns(draw(self._recipe, examples), examples, self.settings)
             for name, values in found.items():
                 made.setdefault(name, values)[waiting] = values
-            waiting = waiting[found["margin"] < self._level.margin]  # NaN where no place matters
+            close = found["margin"] < self._level.margin  # NaN where no place matters
+            waiting = waiting[np.isin(pair, pair[close])]
             if not len(waiting):
                 break
-        return made
+        if self._level.margin:
+            rows = np.searchsorted(wanted, halves)
+            made = {name: values[rows] for name, values in made.items()}
+        return made | {"task": numbers}
+
+    def _shuffle(self, numbers: np.ndarray) -> np.ndarray:
+        """Halves of pairs, 2j or 2j + 1, of tasks: each block of tasks has its own order.
+
+        The answers of a pair differ, so one would tell the other if both stood in a known order.
+        """
+        blocks, places = np.divmod(numbers, BLOCK)
+        drawn, row = np.unique(blocks, return_inverse=True)
+        order = self._recipe.stream("order").uniform(drawn, BLOCK).argsort(axis=1, kind="stable")
+        return np.asarray(blocks * BLOCK + order[row, places])
 
     def _task(self, picture: np.ndarray, row: dict[str, Any]) -> Task:
         family = self._families[row["family"]]

@@ -64,6 +64,25 @@ def test_answers_of_a_level_are_balanced_and_margins_are_wide():
     assert np.mean(np.array(margins) >= LEVELS[1].margin) > 0.9
 
 
+@pytest.mark.parametrize("level", range(1, len(LEVELS) + 1))
+def test_tasks_of_a_block_are_pairs_of_one_family_with_other_answers(level):
+    tasks = Street(level, seed=4)
+    answers = {}
+    for task in tasks.at(range(128)):
+        answers.setdefault(task.metadata["family"], []).append(task.answer)
+    for family, given_answers in answers.items():
+        assert len(given_answers) % 2 == 0, family
+        most_frequent = max(map(given_answers.count, given_answers))
+        assert most_frequent <= len(given_answers) / 2, family
+
+
+def test_an_answer_does_not_tell_the_next_one():
+    level = Level(10, "2-3", ("exist",), ("clear",), 0, "yes or no")
+    given_answers = [task.answer for task in Street(level).at(range(512))]
+    equal = np.mean(np.array(given_answers[::2]) == given_answers[1::2])
+    assert 0.35 < equal < 0.65
+
+
 def test_one_may_make_a_level_of_ones_own():
     level = Level(8, "2-3", ("relations",), ("clear",), 0, "mine")
     assert {task.metadata["family"] for task in islice(Street(level), 8)} == {"relations"}
