@@ -3,7 +3,9 @@
 A truth is 1, -1, or 0 where it is too close to say. A set is two: what surely belongs, and what possibly
 does. simtown/kernels/processor/programs.cpp runs them.
 
-- "the" means the one member of a set. If there may be another, or perhaps none, nothing is said of it.
+- "the" means the one member of a set. If it may be one of several, only what is true of each of them is said,
+  and nothing if perhaps there is none. What is the same for all that it may be is not "too close to say": if
+  perhaps there is none, the question cannot be asked.
 - "every" member has a property only if there is one. Nothing stands in a relation to itself, so that "every
   bus" next to a bus means every other one.
 - What is nearest to a thing is another thing.
@@ -61,7 +63,7 @@ class Values(NamedTuple):
             weather or share hidden; metres rounded for a distance; the third of the picture for a box.
         number: (n,) float64 metres of a distance, the slot of a box, else nan.
         state: (n,) int8 KNOWN, CLOSE or ILL_POSED; the answer means nothing unless it is KNOWN.
-        margin: (n,) float64 metres by which the least clear of the relations that were looked at holds or
+        margin: (n,) float64 metres by which the least clear of the relations that decide the answer holds or
             fails; inf if there is none.
         idle: (n,) bool: whether some part of the program changes nothing: a filter that surely leaves out no
             sure member, or an order or "every" of fewer than two sure members.
