@@ -16,8 +16,6 @@ import numpy as np
 from simtown import kernels
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
-from simtown.assets.palette import MATERIALS
-from simtown.assets.vehicles import cycles
 from simtown.core.exact import sincos
 from simtown.language.nouns import called_by, perhaps_called_by
 from simtown.scenes.camera import NOMINAL, WIDEST
@@ -110,7 +108,6 @@ _ALIKE = (
 @cache
 def _with_people() -> tuple[str, ...]:
     """Vehicles on which a person is to be seen."""
-    skin = [number for number, material in enumerate(MATERIALS) if material.name.startswith("skin")]
-    starts, materials = atlas().triangle_start, atlas().materials
-    bare = [np.isin(materials[starts[k] : starts[k + 1]], skin).any() for k in range(len(ENTITIES))]
-    return tuple(k for k, is_bare in zip(ENTITIES, bare, strict=True) if is_bare or k in cycles.KINDS)
+    faces = np.flatnonzero(atlas().people)
+    kinds = np.unique(atlas().triangle_start.searchsorted(faces, side="right") - 1)
+    return tuple(ENTITIES[kind] for kind in kinds)

@@ -25,7 +25,7 @@ def test_a_colour_and_a_noun_call_all_kinds_of_that_colour(name):
     assert not {*perhaps_called_by(name)} - {*called_by(noun)}
 
 
-#: A noun: some of the kinds that every reader calls so / some that only some readers do / some that none does.
+#: A noun: kinds that every reader calls so / that only some readers do / that none does.
 CALLED = """
 woman: grandmother, woman with black hair / jogger, gardener / man, child
 man: postman, man with black hair, elder with cane / person with pram / grandmother, woman
