@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from simtown.assets.entities import NAMED_BY_COLOUR
 from simtown.language import wording
 from simtown.language.forms import Form
 from simtown.language.nouns import THING
@@ -18,10 +19,12 @@ from simtown.language.solids import SURFACES, betweens, truth
 from simtown.town.checks import TownError
 from simtown.town.qualities import ORDERS, QUANTITIES, Judgement, TooCloseError, View
 from simtown.town.relating import MARGINS, measure, reason
-from simtown.town.things import Thing, label, listed, meant, the
+from simtown.town.things import Thing, called, label, listed, meant, showing, the
 
 #: The most cases of relations that a question may compare.
 MOST_CASES = 20_000
+#: As many of something a park or a square may show.
+_MANY = 30
 _RANK = {False: 0, None: 1, True: 2}
 _TESTS = {"equal": eq, "more": gt, "fewer": lt, "least": ge, "utmost": le}
 
@@ -43,10 +46,16 @@ class Evaluator:
     """Finds the value of one question's form, and remembers the sets that it meets.
 
     Its methods raise TownError if something has no value, TooCloseError if that is too close to say.
+
+    Attributes:
+        view: the town as its camera sees it.
+        exact: whether a kind's name means that kind alone, as in data sets, or what a reader calls so.
+        notes: what was taken for granted.
     """
 
-    def __init__(self, view: View) -> None:
-        self.view = view
+    def __init__(self, view: View, exact: bool = False) -> None:
+        self.view, self.exact = view, exact
+        self.notes: list[str] = []
         self._known: dict[tuple[Form, bool], Members] = {}
         self._reasons: dict[Form, str] = {}
         self._margins: list[float] = []
@@ -100,12 +109,20 @@ class Evaluator:
         """A number, or the least and the greatest number of members of a set, and which they are."""
         if isinstance(count, int):
             return count, count, ""
-        sure, unsure = self.members(count.parts[0], about_sight(count))
+        (things,) = count.parts
+        sure, unsure = self.members(things, about_sight(count))
+        low, high = len(sure), len(sure) + len(unsure)
         why = f"there {'is' if len(sure) == 1 else 'are'} {len(sure)}: {listed(sure)}"
-        why = why if sure else self._none(count.parts[0])
+        why = why if sure else self._none(things)
         if unsure:
             why += f"; and whether {listed(unsure, 'or')} counts is too close to say"
-        return len(sure), len(sure) + len(unsure), why
+        if things.name == "all" and not self.exact and things.parts[0] != THING:
+            noun = things.parts[0]
+            shows = self.view.counted(showing(self.view.things, noun))
+            low += any(noun in t.kind.split() for t in shows)  # a person with dog
+            high += len(shows) * _MANY
+            why += f"; {listed(map(the, shows))} show{'s' if len(shows) == 1 else ''} some" if shows else ""
+        return low, high, why
 
     def _compared(self, name: str, first: Form | int, second: Form | int) -> Judgement:
         """How one count compares with another, as far as both are certain."""
@@ -148,10 +165,16 @@ class Evaluator:
             judgement = judge(thing := self.unique(phrase, anywhere))
             _applying({thing: judgement})
             return judgement
-        things = self.members(phrase.parts[0], anywhere).clear()
-        self._spend(len(things))
+        things, unsure = self.members(phrase.parts[0], anywhere)
+        self._spend(len(things) + len(unsure))
         decisive = phrase.name != "every"
-        judged = _applying({thing: judge(thing) for thing in things}, decisive)
+        judged = {thing: judge(thing) for thing in [*things, *unsure]}
+        for thing, unclear in unsure.items():
+            if judged[thing].truth is not decisive and judged[thing].truth is not None:
+                del judged[thing]  # it decides nothing
+            else:
+                judged[thing] = Judgement(None, math.nan, unclear)
+        judged = _applying(judged, decisive)
         if not judged:
             why = self._none(phrase.parts[0], "other " if things else "")
             if phrase.name == "every":
@@ -246,9 +269,7 @@ class Evaluator:
             case "all", noun if noun in SURFACES:
                 raise TownError(f"the {noun} is only stood on: ask as in 'Is a taxi on the {noun}?'")
             case "all", noun:
-                things = [t for t in self.view.things if t.group != "cloud"]
-                things = things if noun == THING else meant(self.view.things, noun)
-                return Members(things if anywhere else self.view.counted(things), {})
+                return self._all(noun, anywhere)
             case "one", thing:
                 return Members([thing], {})
             case "filter", things, predicate:
@@ -269,9 +290,29 @@ class Evaluator:
                 return Members([self.unique(p) for p in phrases], {})
         return self.members(form.parts[0], anywhere)
 
+    def _all(self, noun: str, anywhere: bool) -> Members:
+        """The things that a noun means, and those of which readers do not agree."""
+        things = [t for t in self.view.things if t.group != "cloud" or noun != THING]
+        things = things if anywhere else self.view.counted(things)
+        if noun == THING:
+            return Members(things, {})
+        if self.exact:
+            return Members(meant(things, noun), {})
+        sure, perhaps = called(things, noun)
+        unsure = {t: f"whether {the(t)} counts as {with_article(noun)} is too close to say" for t in perhaps}
+        if noun in NAMED_BY_COLOUR:  # a red fire truck is a red truck
+            colour, _, painted = noun.partition(" ")
+            of_colour = Form("filter", (Form("all", (painted,)), Form("has", ("colour", colour))))
+            others = self.members(of_colour, anywhere)
+            own = meant(things, noun)
+            sure = [*own, *(t for t in others.sure if t not in own)]
+            unsure = {t: why for t, why in others.unsure.items() if t not in own}
+        return Members(sure, unsure)
+
     def _nth(self, form: Form, number: int, order: str, things: Form, to: Thing | None = None) -> Members:
         """The first thing of a set in an order, or the second, and so on; all that it may be if unclear."""
-        found = [t for t in self.members(things).clear() if t is not to]
+        sure, perhaps = self.members(things)
+        found = [t for t in [*sure, *perhaps] if t is not to]
         if not found:
             raise TownError(f"{self._none(things)}: ask about what is there")
         if number > len(found):
@@ -290,11 +331,20 @@ class Evaluator:
             self._margins.append(abs(judgement.margin))
             if not judgement.truth:
                 unsure |= dict.fromkeys((before, after), judgement.why)
+        unsure |= perhaps if number > 1 or thing in perhaps else {}
         return Members([], unsure) if unsure else Members([thing], {})
 
     def unique(self, phrase: Form, anywhere: bool = False) -> Thing:
         """The one thing that a phrase means; with `anywhere` a hidden one if none is visible."""
         things = phrase if phrase.name == "one" else phrase.parts[0]
+        found, unsure = self.members(things)
+        if not self.exact and len(found) + len(unsure) > 1:
+            named = Evaluator(self.view, exact=True).members(things)
+            if len(named.sure) == 1 and not named.unsure:
+                others = [the(t) for t in [*found, *unsure] if t is not named.sure[0]]
+                noun = wording.noun(things)
+                self.notes.append(f"'{noun}' is read as a name, not as {listed(others, 'or')}")
+                return named.sure[0]
         found = self.members(things).clear()
         hidden = [] if found else self.members(things, anywhere=True).sure
         found = hidden if anywhere and not found else found
