@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ from simtown.town.evaluating import Evaluator
 from simtown.town.qualities import CLOSE, TooCloseError, View
 from simtown.town.relating import MARGINS, measure
 from simtown.town.things import Thing, called, label, listed, showing, the
+
+#: Words for what may have no colour, lane or group.
+_THINGS, _WHAT = re.compile(r"\b(thing|object|item)(?=s?\b)"), re.compile(r"^(What|Which)(?= is| are)")
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,7 +92,8 @@ def answer(view: View, question: str) -> TownAnswer:
     except QuestionError as error:
         nearest, problem = islice(rephrasings(_names(view), question), 20), str(error)
     except TownError as error:
-        problem = str(error)
+        about_vehicles = _WHAT.sub("Which vehicle", _THINGS.sub("vehicle", question))
+        nearest, problem = iter([about_vehicles]), str(error)
     words = {*question.lower().split()}
     others = [a.question for a in islice(examples(view), 8)]
     others.sort(key=lambda other: -len(words & {*other.lower().split()}))

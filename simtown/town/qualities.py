@@ -24,7 +24,7 @@ from simtown.town.checks import TownError
 from simtown.town.relating import MARGINS, measure
 from simtown.town.snapshot import SIZE
 from simtown.town.things import Thing, scene_of, the
-from simtown.town.truth import Truth
+from simtown.town.truth import Truth, mask_alone
 
 #: Of each quantity: how it is said, and the orders in which more of it and less of it come first.
 QUANTITIES = {
@@ -41,6 +41,10 @@ ORDERS |= {order: (quantity, -1) for quantity, (_, _, order) in QUANTITIES.items
 ORDERS |= {"leftmost": ("left of", -1), "rightmost": ("right of", 1)}
 #: A difference of a quantity that is too close to say.
 CLOSE = 0.1
+
+
+#: A share that is hidden below this is too little to say.
+LEAST_HIDDEN = 0.005
 
 
 class TooCloseError(Exception):
@@ -133,7 +137,9 @@ class View(NamedTuple):
         name = the(thing)
         if attribute == "colour":
             if thing.group != "vehicle":
-                raise TownError(f"the town knows the colours of vehicles, not of {name}: ask about a vehicle")
+                raise TownError(
+                    f"the town knows the colours of vehicles alone, not of {name}: ask about a vehicle"
+                )
             paint, seen_shares = self._colours(thing)
             body = np.array([paint in paints for paints in COLOUR_WORDS.values()])
             if body.any() and not clear(seen_shares, body).any():
@@ -206,6 +212,14 @@ class View(NamedTuple):
             holds = not words.isdisjoint(others)
             holds = None if holds and len(words | others) > 1 else holds  # what some call alike
         return Judgement(holds, math.nan, f"{why}, and {other_why}", applies=a is not b)
+
+    def hiding(self, thing: Thing, other: Thing) -> Judgement:
+        """Whether a thing hides some of another one, or all of it."""
+        picture = self.truth()
+        alone = mask_alone(self.camera, other, *SIZE)
+        share = float((alone & picture.mask(thing.name)).sum() / max(alone.sum(), 1))
+        why = f"{the(thing)} hides {share:.1%} of {the(other)}"
+        return Judgement(None if 0 < share < LEAST_HIDDEN else share > 0, math.nan, why)
 
     def has(self, thing: Thing, attribute: str, value: str) -> Judgement:
         """Whether an attribute of a thing has a value."""

@@ -276,7 +276,7 @@ def called(things: list[Thing], noun: str) -> tuple[list[Thing], list[Thing]]:
 
 
 def showing(things: list[Thing], noun: str) -> list[Thing]:
-    """The things that show some of a noun without being any, as a park shows trees; but people are on foot."""
+    """The things that show some of a noun without being any, as a park shows trees; people are on foot."""
     kinds = called_by(noun)
     if {*kinds} & {*STREET["person"]}:
         return []
