@@ -14,7 +14,7 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET_MESHES
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS, PAINTS, TINTS
-from simtown.language.colours import colour_of, seen
+from simtown.language.colours import NO_COLOUR, clear, colour_of, seen
 from simtown.language.nouns import GROUPS, NOUNS, group_of
 from simtown.language.programs import COLOURS, ENTITY, PROP, WORD, WORDS
 from simtown.language.sights import also_shown, street_sights
@@ -24,10 +24,8 @@ from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes, visibility
 from simtown.scenes.weather import WEATHERS
 
-#: A colour is a vehicle's if its body has it and it is at least this share of the paint that is seen; no
-#: other colour is meant below the second share. Both need so many pixels of it in the picture. Where another
-#: colour has the last share, as the white box of a blue truck, none is clear.
-CLEAR_COLOUR, NO_COLOUR, LEAST_PIXELS, HALF = 0.25, 0.10, 24, 0.5
+#: How many pixels of the body's paint there must be in the picture.
+LEAST_PIXELS = 24
 #: Shares of a vehicle that are hidden between the values of "hidden", and how near to them is too close.
 HIDDEN, HIDDEN_MARGIN = (0.03, 1 / 3), (0.028, 0.05)
 #: Thirds of the picture in which the middle of a box may be.
@@ -130,8 +128,7 @@ class Views:
         area = (box[..., 2] - box[..., 0]) * (box[..., 3] - box[..., 1]) * self.visible / 2
         pixels = shares * area[..., None]
         body = self.body[..., None] == np.arange(len(COLOURS))
-        shown = body & (shares >= CLEAR_COLOUR) & (pixels >= LEAST_PIXELS)
-        shown &= ~(~body & (shares >= HALF)).any(axis=2, keepdims=True)
+        shown = clear(shares, body) & (pixels >= LEAST_PIXELS)
         doubtful = _doubtful()[body_paints(self.scenes.entity, self.scenes.paint)]
         no = ~body & (shares <= NO_COLOUR) & shown.any(axis=2, keepdims=True)
         return np.where(doubtful, 0, np.where(shown, 1, np.where(no, -1, 0))).astype(np.int8)

@@ -14,18 +14,16 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
+from simtown.language.colours import CLEAR_COLOUR, NO_COLOUR
 from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, NEARER
 from simtown.language.families import ANSWERS
 from simtown.language.nouns import NOUNS, group_of
 from simtown.language.sights import also_shown
 from simtown.language.views import (
-    CLEAR_COLOUR,
-    HALF,
     HIDDEN,
     HIDDEN_MARGIN,
     LEAST_FOG,
     LEAST_INTENSITY,
-    NO_COLOUR,
 )
 from simtown.scenes.footprints import extents, outline
 
@@ -437,7 +435,7 @@ class Plain:
         x0, y0, x1, y1 = self.boxes[thing]
         share = self.shares[thing][list(COLOUR_WORDS).index(body.replace("grey", "gray"))]
         pixels = share * (x1 - x0) * (y1 - y0) * self.visible[thing] / 2
-        clear = share >= max([CLEAR_COLOUR, *(one for one in self.shares[thing] if one >= HALF)])
+        clear = share >= max(CLEAR_COLOUR, *self.shares[thing])
         return body if clear and pixels >= 24 else None
 
     # Where things are.
