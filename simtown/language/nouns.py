@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 from simtown.assets.catalogue import BODIES, ENTITIES, PROPS, STREET
 from simtown.assets.entities import OWN
@@ -147,6 +148,43 @@ def perhaps_called_by(noun: str) -> tuple[str, ...]:
         doubtful = [paint for paint, words in ALSO_CALLED.items() if colour in words]
         perhaps |= {kind for kind in called_by(painted) if BODIES.get(kind) in doubtful}
     return tuple(kind for kind in (*ENTITIES, *PROPS) if kind in perhaps.difference(called_by(noun)))
+
+
+class OtherReadings(NamedTuple):
+    """The vehicles that readers may call by a noun that does not mean them.
+
+    Attributes:
+        always: kinds of them.
+        if_painted: kinds that are called so where their bodies have the `colour` that the noun names.
+        colour: a colour word, "" if the noun names none.
+    """
+
+    always: frozenset[str]
+    if_painted: frozenset[str]
+    colour: str
+
+
+@cache
+def other_readings(noun: str) -> OtherReadings:
+    """The vehicles that readers may call by a noun that does not mean them: a kick scooter for "scooter"."""
+    others = frozenset(ENTITIES) - {*kinds_meant(noun)}
+    colour, _, painted = noun.partition(" ")
+    if not painted or colour not in COLOUR_WORDS:
+        return OtherReadings(others & {*called_by(noun), *perhaps_called_by(noun)}, frozenset(), "")
+    if_painted = others & {*called_by(painted), *perhaps_called_by(painted)}
+    always = others & {*called_by(noun), *perhaps_called_by(noun)}
+    return OtherReadings(always - if_painted, if_painted, colour)
+
+
+@cache
+def confused_with(noun: str) -> frozenset[str]:
+    """The kinds of vehicles that a question does not name beside a noun, since readers confuse them."""
+    meant = {*kinds_meant(noun)}
+    named_so = other_readings(noun)
+    naming = {
+        kind for kind in ENTITIES if meant & (other_readings(kind).always | other_readings(kind).if_painted)
+    }
+    return frozenset(meant | named_so.always | named_so.if_painted | naming)
 
 
 def group_of(kind: str) -> str:

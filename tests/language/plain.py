@@ -13,11 +13,12 @@ from math import atan2, cos, dist, sin
 import numpy as np
 from scipy.spatial import ConvexHull
 
+from simtown.assets.entities import ENTITIES
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
 from simtown.language.colours import CLEAR_COLOUR, NO_COLOUR
 from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, NEARER
 from simtown.language.families import ANSWERS
-from simtown.language.nouns import NOUNS, group_of
+from simtown.language.nouns import NOUNS, called_by, group_of, perhaps_called_by
 from simtown.language.sights import also_shown
 from simtown.language.views import (
     HIDDEN,
@@ -109,6 +110,8 @@ class Plain:
                 return not found or list(found.values()).count(True) > 1
             case "every", members:
                 return not self.members(members)
+            case "all", noun:
+                return any(self.is_called(thing, noun) for thing in range(self.vehicles))
             case ("query", "distance", one, other) | ("related", "between", one, other):
                 return self.the(one) is not None and self.the(one) == self.the(other)
             case "holds", phrase, test:
@@ -128,6 +131,16 @@ class Plain:
                     )
                 return thing >= self.vehicles
         return False
+
+    def is_called(self, thing, noun):
+        """Whether a reader may call a vehicle by a noun for vehicles that does not mean it."""
+        kind, meant = self.kinds[thing], NOUNS.get(noun, (noun,))
+        if kind in meant or not {*meant} & {*ENTITIES}:
+            return False
+        colour, _, rest = noun.partition(" ")
+        if colour in COLOUR_WORDS and rest and kind in (*called_by(rest), *perhaps_called_by(rest)):
+            return self.body(thing) == colour or self.may_be_called(thing, colour)
+        return kind in (*called_by(noun), *perhaps_called_by(noun))
 
     def is_doubtful(self, phrase, judge, whichever=True):
         """Whether all that "the ..." may mean agree in something, though perhaps there is none of it."""
@@ -409,7 +422,6 @@ class Plain:
 
     def paint(self, thing):
         from simtown.assets.atlas import atlas
-        from simtown.assets.entities import ENTITIES
         from simtown.assets.palette import MATERIALS
 
         vehicle = self.things[thing]

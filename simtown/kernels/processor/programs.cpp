@@ -13,6 +13,7 @@ enum { ALL, FILTER, MOST, NTH, UNION, THE, A, EVERY, NO, RELATED, HAS, SAME, COM
 enum { LEFTMOST, RIGHTMOST, NEAREST, FARTHEST, BIGGEST, SMALLEST };
 enum { COLOUR, LANE, DIRECTION, KIND, GROUP, HIDDEN, SIGHT, DISTANCE, BOX, OF_WEATHER };
 enum { NUMBER = 1000, ENTITY = 2000, WORD = 4000, LENGTH = 40, MOST_SLOTS = 64 };
+enum { PERHAPS_SHOWN = 1, CALLED_SO, CALLED_SO_IF_PAINTED }; // simtown/language/views.py
 const int VIEWERS = 4, BETWEEN = 8; // of relations, the first are the viewer's, then come drivers'
 
 typedef uint64_t Slots; // a bit a slot
@@ -38,7 +39,7 @@ struct Node {
     const Node* parts[7];
 };
 struct Street {
-    const int16_t *kind, *value, *solid;
+    const int16_t *kind, *value, *solid, *called;
     const int8_t *sight, *colours, *hides;
     const float *pose, *camera;
     const double *scale, *bulk;
@@ -206,7 +207,9 @@ struct Evaluator {
             if (kind < 0 || seen < 0) continue;
             bool belongs = in_->nouns[row * in_->kinds + kind];
             if (belongs && seen == 1) found.sure |= bit(slot);
-            if (belongs || in_->alike[row * in_->kinds + kind]) found.possible |= bit(slot);
+            int may_be = in_->alike[row * in_->kinds + kind];
+            if (belongs || may_be == PERHAPS_SHOWN) found.possible |= bit(slot);
+            ill_posed |= may_be == CALLED_SO || (may_be == CALLED_SO_IF_PAINTED && street.called[slot] & in_->noun_colours[row]);
         }
         return found;
     }
@@ -626,7 +629,7 @@ extern "C" __attribute__((visibility("default"))) int64_t run_programs(const Run
     int64_t s = in->slots, v = in->vehicles;
     own->in_ = in, own->room = (Point*)(own + 1), own->slots = (int)s, own->vehicles = (int)v;
     for (int64_t n = 0; n < in->scenes && s <= MOST_SLOTS; n++) {
-        own->street = {in->kind + n * s, in->value + n * v * in->attributes, in->solid + n * s, in->sight + n * s,
+        own->street = {in->kind + n * s, in->value + n * v * in->attributes, in->solid + n * s, in->called + n * v, in->sight + n * s,
                        in->colours + n * v * in->colour_words, in->hides + n * v, in->pose + 3 * n * s, in->camera + 7 * n,
                        in->scale + n * s, in->bulk + n * s, in->weather[n]};
         own->run(n);
