@@ -8,7 +8,7 @@ and its number alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -80,6 +80,8 @@ class AskingRecipe:
         each: questions of a picture.
         hold_out: how the split keeps to the rules of a hold-out.
         twins: whether pictures come in twos that differ in what is asked (:mod:`simtown.language.twins`).
+        count_changes: for twins: (n,) how many pixels differ between n scenes and n others in pictures of a
+            size.
     """
 
     seed: int
@@ -93,6 +95,7 @@ class AskingRecipe:
     each: int = 1
     hold_out: HoldOut | None = None
     twins: bool = False
+    count_changes: Callable[[SceneBatch, SceneBatch, tuple[int, int]], np.ndarray] | None = None
 
     @property
     def apart(self) -> int:

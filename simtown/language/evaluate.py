@@ -4,8 +4,8 @@ A truth is 1, -1, or 0 where it is too close to say. A set is two: what surely b
 does. simtown/kernels/processor/programs.cpp runs them.
 
 - "the" means the one member of a set. If it may be one of several, only what is true of each of them is
-  said, and nothing if perhaps there is none. What is the same for all that it may be is not "too close to say": if
-  perhaps there is none, the question cannot be asked.
+  said, and nothing if perhaps there is none. What is the same for all that it may be is not "too close to
+  say": if perhaps there is none, the question cannot be asked.
 - "every" member has a property only if there is one. Nothing stands in a relation to itself, so that "every
   bus" next to a bus means every other one.
 - What is nearest to a thing is another thing.
