@@ -44,6 +44,7 @@ class Atlas:
         parts: (t,) uint8 number of a window, so that both its halves light; all windows of a vehicle are
             SALOON.
         body: (t,) bool, which triangles are of an entity's body, whose paint a scene may exchange.
+        people: (t,) bool, which triangles are of people on a vehicle.
         own_paint: (m,) uint8 the material of an entity's body; NO_PAINT for other meshes.
         hull: (h, 3) float32 vertices that are extreme in one of 14 directions.
         hull_start: (m + 1,) int64.
@@ -63,6 +64,7 @@ class Atlas:
     materials: np.ndarray
     parts: np.ndarray
     body: np.ndarray
+    people: np.ndarray
     own_paint: np.ndarray
     hull: np.ndarray
     hull_start: np.ndarray
@@ -149,6 +151,7 @@ def _arrays() -> dict[str, np.ndarray]:
             "materials": materials.astype(np.uint8),
             "parts": np.where(window, panes, 0).astype(np.uint8),
             "body": materials == paint,
+            "people": np.broadcast_to(mesh.people, len(solid))[solid],
             "own_paint": np.array([paint], dtype=np.uint8),
             "hull": v[np.unique(dots(v[:, None], _DIRECTIONS).argmax(axis=0))].astype(np.float32),
             "lamps": _lamps(v, triangles, materials, kinds).astype(np.float32),

@@ -8,7 +8,7 @@ parts. Modules of vehicles and of the street import this vocabulary whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import cos, pi, radians, sin
 from typing import NamedTuple
@@ -33,11 +33,13 @@ class Mesh:
         vertices: (n, 3) float64, metres.
         triangles: (m, 3) int64 indices of vertices.
         materials: (m,) int64 indices of :data:`simtown.assets.palette.MATERIALS`.
+        people: (m,) bool, or one for all: which triangles are of people on a vehicle.
     """
 
     vertices: np.ndarray
     triangles: np.ndarray
     materials: np.ndarray
+    people: np.ndarray | bool = False
 
     @classmethod
     def of(cls, vertices: ArrayLike, triangles: ArrayLike, paint: str) -> Mesh:
@@ -50,7 +52,7 @@ class Mesh:
 
     def at(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Mesh:
         """Moved by (x, y, z) metres."""
-        return Mesh(self.vertices + np.array([x, y, z]), self.triangles, self.materials)
+        return replace(self, vertices=self.vertices + np.array([x, y, z]))
 
     def turned(self, degrees: float, axis: str = "z") -> Mesh:
         """Turned about the x, y or z axis through the origin, counter-clockwise seen from its tip."""
@@ -58,16 +60,16 @@ class Mesh:
         a, b = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
         v, (p, q) = self.vertices.copy(), self.vertices[:, [a, b]].T
         v[:, a], v[:, b] = c * p - s * q, s * p + c * q
-        return Mesh(v, self.triangles, self.materials)
+        return replace(self, vertices=v)
 
     def scaled(self, x: float, y: float | None = None, z: float | None = None) -> Mesh:
         """Scaled about the origin; one number scales all axes."""
         factors = np.array([x, x if y is None else y, x if z is None else z])
-        return Mesh(self.vertices * factors, self.triangles, self.materials)
+        return replace(self, vertices=self.vertices * factors)
 
     def mirrored(self) -> Mesh:
         """Reflected in the plane y = 0 (left to right)."""
-        return Mesh(self.vertices * [1.0, -1.0, 1.0], self.triangles[:, ::-1], self.materials)
+        return replace(self, vertices=self.vertices * [1.0, -1.0, 1.0], triangles=self.triangles[:, ::-1])
 
     def both_sides(self) -> Mesh:
         """This part and its mirror image in y = 0."""
@@ -78,12 +80,17 @@ class Mesh:
         table = np.arange(len(MATERIALS))
         for old, new in swaps.items():
             table[material(old.replace("_", " "))] = material(new)
-        return Mesh(self.vertices, self.triangles, table[self.materials])
+        return replace(self, materials=table[self.materials])
 
     @property
     def bounds(self) -> np.ndarray:
         """(2, 3) smallest and largest corner, metres."""
         return np.stack([self.vertices.min(axis=0), self.vertices.max(axis=0)])
+
+
+def somebody(*parts: Mesh | Iterable[Mesh]) -> Mesh:
+    """The parts of somebody on a vehicle, whose clothes are not the vehicle's paint."""
+    return replace(join(*parts), people=True)
 
 
 class VehicleKind(NamedTuple):
@@ -121,6 +128,7 @@ def join(*parts: Mesh | Iterable[Mesh]) -> Mesh:
         np.concatenate([m.vertices for m in meshes]),
         np.concatenate([m.triangles + o for m, o in zip(meshes, offsets, strict=False)]),
         np.concatenate([m.materials for m in meshes]),
+        np.concatenate([np.broadcast_to(m.people, len(m.triangles)) for m in meshes]),
     )
 
 

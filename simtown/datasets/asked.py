@@ -35,6 +35,7 @@ from simtown.language.programs import ProgramError, decode
 from simtown.language.relations import DEFAULT_RELATIONS, RELATION_NAMES
 from simtown.language.tokens import encode
 from simtown.language.twins import Twins, ask_twins, may_lead
+from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch
 from simtown.scenes.silhouette import boxes
 
@@ -48,6 +49,8 @@ SMALL = 64
 #: The value of a number that means nothing, and columns that hold it, since they mean the paper's questions.
 NONE = 255
 _OF_THE_PAPER = ("relation", "subject_slot", "object_slot", "phrasing")
+#: Levels, of 255, by which a pixel of one picture must differ from that of another so that it is counted.
+SEEN_DIFFERENCE = 8
 #: Words that are drawn at most for an example until some ask for a rare composition.
 MOST_TRIES = 4096
 
@@ -66,7 +69,17 @@ def recipe(settings: Settings, split: str, tables: Tables | None = None) -> Aski
         each=settings.questions_per_picture,
         hold_out=hold_out(settings, split == COMPOSITION) if settings.hold_out else None,
         twins=settings.twins,
+        count_changes=count_changes,
     )
+
+
+def count_changes(before: SceneBatch, after: SceneBatch, size: tuple[int, int]) -> np.ndarray:
+    """(n,) int64: how many pixels of n pictures and n others of a size differ enough to be seen."""
+    pictures = [
+        Raster().render(scenes, *size, geometry=False).rgb.astype(np.int16) for scenes in (before, after)
+    ]
+    differences = np.abs(pictures[0] - pictures[1]).max(axis=3)
+    return np.asarray((differences >= SEEN_DIFFERENCE).sum(axis=(1, 2)))
 
 
 @lru_cache(maxsize=8)

@@ -86,6 +86,31 @@ def _empty(scene: Mapping[str, np.ndarray], rows: np.ndarray, slot: np.ndarray) 
     return np.asarray(pose & (scene["entity"][rows, slot] < 0) & (scene["paint"][rows, slot] < 0))
 
 
+def pair_problems(
+    columns: Mapping[str, np.ndarray], each: int, unclear: int
+) -> Iterator[tuple[str, np.ndarray]]:
+    """What is wrong with pairs without twins: the first of `each` questions about two pictures are of one
+    family and have different answers, but both may be `unclear`, a place in the vocabulary, or -1.
+
+    Yields sentences, and (n,) bool for which examples.
+    """
+    count = len(columns["value"])
+    first, second = np.arange(count).reshape(-1, 2, each)[:, :, 0].T
+
+    def of_examples(wrong: np.ndarray) -> np.ndarray:
+        return np.repeat(wrong, 2 * each)
+
+    family, value = columns["family"], columns["value"]
+    yield "two neighbours are not of one family", of_examples(family[first] != family[second])
+    equal = (value[first] == value[second]) & (value[first] != unclear)
+    yield "two neighbours have the same answer", of_examples(equal)
+    told = [
+        columns[name].reshape(count, -1).view(np.uint8) for name in ("program", "scene/entity", "scene/pose")
+    ]
+    _, place, times = np.unique(np.concatenate(told, axis=1), axis=0, return_inverse=True, return_counts=True)
+    yield "two examples are the same", times[place.reshape(-1)] > 1
+
+
 def twin_problems(columns: Mapping[str, np.ndarray], each: int = 1) -> Iterator[tuple[str, np.ndarray]]:
     """What is wrong with the twins of whole groups, with `each` questions of a picture: sentences, and (n,)
     bool for which examples.
@@ -120,3 +145,6 @@ def twin_problems(columns: Mapping[str, np.ndarray], each: int = 1) -> Iterator[
     before = np.where(shared, together[:, :1], together)
     other = differing(scene, together.reshape(-1), before.reshape(-1))
     yield "the pictures of a group are not the same two", of_examples(other)
+    begins = np.broadcast_to(together[:, :1], together.shape).reshape(-1)
+    apart = ~(shared.repeat(2, axis=2).reshape(-1) | differing(scene, together.reshape(-1), begins))
+    yield "two pairs about the same pictures are not one group", of_examples(apart)

@@ -78,7 +78,7 @@ def write_dataset(
 
     >>> import simtown
     >>> town = simtown.Town.random(seed=3)
-    >>> example = town.example("Is the scooter left of the mail van?")
+    >>> example = town.example("Is the kick scooter left of the mail van?")
     >>> simtown.write_dataset([example], "by-hand")
     by-hand: 1 train example, made by hand
     """
@@ -121,7 +121,10 @@ def _made(scenes: list[Scene], questions: list[str], size: tuple[int, int]) -> t
     batch = SceneBatch.of(scenes, vehicles, SLOTS)
     visible, programs = visibility(batch.entity, batch.pose, batch.camera), stored([encode(f) for f in forms])
     values = evaluate(batch, programs, visible, size)
-    problems = {CLOSE: "is too close to say", ILL_POSED: "asks about what is not there, or not once"}
+    problems = {
+        CLOSE: "is too close to say",
+        ILL_POSED: "asks about what is not there, or not once, or its noun fits another vehicle in view too",
+    }
     for i, state in enumerate(values.state.tolist()):
         if state in problems:
             change = "paint it in a clear colour" if "colour" in words[i] else "move something"

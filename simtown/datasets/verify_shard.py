@@ -6,7 +6,7 @@ difference is reported: the example, the column and both values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from simtown.assets.palette import PAINTS
 from simtown.core.pool import Report, require_shared
 from simtown.datasets import summaries
 from simtown.datasets.addresses import COMPOSITION
-from simtown.datasets.groups import pair_rows, twin_problems
+from simtown.datasets.groups import pair_problems, pair_rows, twin_problems
 from simtown.datasets.names import names
 from simtown.datasets.reader import SCENE_COLUMNS
 from simtown.datasets.remote import DirectoryStore, Remote
@@ -41,6 +41,7 @@ from simtown.datasets.shards import (
     tried_of,
 )
 from simtown.datasets.summaries import Summary
+from simtown.language.families import CANNOT_TELL
 from simtown.language.questions import PHRASINGS
 from simtown.language.relations import RELATION_NAMES, RELATIONS, margins, separations, truths
 from simtown.language.sampler import Examples, ImpossibleError
@@ -203,9 +204,8 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
     for begin, end in batches(settings, task.count):
         index = np.arange(task.start + begin, task.start + end)
         stored = {name: shard.read(name, slice(begin, end)) for name in named}
-        if settings.twins:
-            for sentence, wrong in twin_problems(stored, settings.questions_per_picture):
-                _refuse(index, sentence, wrong)
+        for sentence, wrong in _problems(stored, settings, expected.quick):
+            _refuse(index, sentence, wrong)
         examples = implied(stored, index, settings) if expected.quick else draw(recipe, index)
         if settings.hold_out and not isinstance(examples, Examples):
             from simtown.datasets import asked
@@ -244,6 +244,30 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
     return check
 
 
+def _problems(stored: Columns, settings: Settings, quick: bool) -> Iterator[tuple[str, np.ndarray]]:
+    """What some rows say that no settings make: sentences, and (n,) bool for which rows."""
+    if not settings.asks:
+        return
+    from simtown.datasets import asked
+
+    each, families = settings.questions_per_picture, asked.asked(settings)
+    templates = [len(family.templates) for family in families]
+    texts = [len(template.texts) for family in families for template in family.templates]
+    family = stored["family"].astype(np.int64)
+    unknown = family >= len(families)
+    yield "its family is not one of the data set's", unknown
+    template = stored["template"].astype(np.int64)
+    unknown = template >= np.array(templates)[family]
+    yield "its family has no such template", unknown
+    first = np.concatenate([[0], np.cumsum(templates)])[family]
+    yield "its template has no such text", stored["text"] >= np.array(texts)[first + template]
+    if settings.twins:
+        yield from twin_problems(stored, each)
+    elif quick and settings.block > 1:
+        answers = asked.answers(settings)
+        yield from pair_problems(stored, each, answers.index(CANNOT_TELL) if settings.cannot_tell else -1)
+
+
 def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples | AskedBatch:
     """The examples that belong to stored scenes and their questions; measures that are rounded as stored.
 
@@ -258,6 +282,8 @@ def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples 
         absent |= (np.maximum(subject, obj) >= 2) | (subject == obj)
         absent |= (relation >= len(RELATIONS)) | (phrasing >= len(PHRASINGS))  # an index out of range below
     _refuse(index, "a number stands for something that does not exist", absent)
+    filled = (scene.pose != 0).any(axis=2) | (scene.paint != -1)
+    _refuse(index, "an empty slot holds numbers", ((scene.entity < 0) & filled).any(axis=1))
     if not settings.hand_made:  # a town keeps no gap between vehicles
         _refuse(index, "vehicles overlap", ~apart(scene.entity.astype(np.int64), scene.pose))
     visible = visibility(scene.entity, scene.pose, scene.camera)

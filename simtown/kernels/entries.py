@@ -194,10 +194,12 @@ weather i8 scenes
 value i2 scenes vehicles attributes
 colours i1 scenes vehicles colour_words
 hides i1 scenes vehicles
+called i2 scenes vehicles
 places i2 words
 noun_places i2 numbers
 nouns b1 noun_count kinds
-alike b1 noun_count kinds
+alike i1 noun_count kinds
+noun_colours i2 noun_count
 relations f8 8 3
 constants f8 2
 outlines f8 solids_and_1 corners 2

@@ -8,7 +8,7 @@ and its number alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from simtown.core.streams import Stream
 from simtown.language import wording
-from simtown.language.composing import Filled, Limits, fill_street, fits, keeps, kept
+from simtown.language.composing import Filled, Limits, fill_street, keeps, kept, least_vehicles
 from simtown.language.evaluate import CLOSE, HIDING_WORDS, ILL_POSED, KNOWN, SEEN_WORDS, Values, evaluate
 from simtown.language.families import (
     ANSWERS,
@@ -80,6 +80,8 @@ class AskingRecipe:
         each: questions of a picture.
         hold_out: how the split keeps to the rules of a hold-out.
         twins: whether pictures come in twos that differ in what is asked (:mod:`simtown.language.twins`).
+        count_changes: for twins: (n,) how many pixels differ between n scenes and n others in pictures of a
+            size.
     """
 
     seed: int
@@ -93,6 +95,7 @@ class AskingRecipe:
     each: int = 1
     hold_out: HoldOut | None = None
     twins: bool = False
+    count_changes: Callable[[SceneBatch, SceneBatch, tuple[int, int]], np.ndarray] | None = None
 
     @property
     def apart(self) -> int:
@@ -157,7 +160,8 @@ class AskedBatch:
 class Row:
     """A question that is being made: its words, and the vehicles of its streets by attempt.
 
-    `other` is the answer in the twin of its picture, if it has one; streets are counted from `begin`.
+    `other` is the answer in the twin of its picture, if it has one; streets are counted from `begin`. They
+    have `vehicles` vehicles: as many as wanted, or more if the words need more for any answer.
     """
 
     index: int
@@ -166,9 +170,11 @@ class Row:
     answer: int
     unclear: bool
     answers: tuple[int, ...]
+    wanted_vehicles: int
     limits: Limits | None = None
     other: int = -1
     begin: int = 0
+    vehicles: int = 0
     template: int = 0
     text: int = 0
     form: Form = field(default_factory=lambda: Form("", ()))
@@ -251,28 +257,34 @@ def cameras(recipe: AskingRecipe, index: np.ndarray) -> np.ndarray:
 
 
 def rows_of(recipe: AskingRecipe, index: np.ndarray) -> Iterator[Row]:
-    """The family and the answer of every question: of 2j and 2j + 1 the same family and other answers."""
+    """The family and the answer of every question: of 2j and 2j + 1 the same family and other answers.
+
+    For both as many vehicles are wanted in their streets, so that the number does not hint at the answer.
+    """
     weather = draw_weather(recipe.stream("weather"), index, recipe.weathers)["weather"]
     u = recipe.stream("answer").uniform(index // 2, 4)
     share = recipe.cannot_tell * (1 + recipe.twins)  # one of two pictures is unclear
     unclear = recipe.stream("cannot tell").uniform(index, 1)[:, 0] < share
+    numbers = recipe.stream("vehicle number").uniform(index // 2, 1)[:, 0]
     hold, places = recipe.hold_out, tuple(range(len(recipe.families)))
     limits: Limits | None = None
-    for number, (which, first, second, rule), cannot, sky in zip(
-        index.tolist(), u.tolist(), unclear.tolist(), weather.tolist(), strict=True
+    for number, (which, first, second, rule), cannot, sky, many in zip(
+        index.tolist(), u.tolist(), unclear.tolist(), weather.tolist(), numbers.tolist(), strict=True
     ):
         if hold:
             at = int(rule * len(hold.held))
             limits, places = Limits(hold.held[at], hold.alone, sky), hold.families[at]
         place = places[int(which * len(places))]
-        row = _row(recipe, number, place, limits)
+        least, most = recipe.world.least, recipe.world.most
+        vehicles = least + int(many * (most - least + 1))
+        row = _row(recipe, number, place, vehicles, limits)
         at = int(first * len(row.answers))
         if number % 2:
             at = (at + 1 + int(second * (len(row.answers) - 1))) % len(row.answers)
         yield replace(row, answer=row.answers[at], unclear=row.unclear and cannot)
 
 
-def _row(recipe: AskingRecipe, number: int, place: int, limits: Limits | None) -> Row:
+def _row(recipe: AskingRecipe, number: int, place: int, vehicles: int, limits: Limits | None) -> Row:
     """A question of a family with its first possible answer, or an unclear one if that is possible."""
     family = recipe.families[place]
     answers = recipe.world.answers[family.answer]
@@ -281,7 +293,7 @@ def _row(recipe: AskingRecipe, number: int, place: int, limits: Limits | None) -
     may_be_unclear = not family.clear and (
         limits is None or not (limits.alone and limits.held.count < NO_LIMIT)
     )
-    return Row(number, family, place, answers[0], may_be_unclear, answers, limits)
+    return Row(number, family, place, answers[0], may_be_unclear, answers, vehicles, limits)
 
 
 def _tries(recipe: AskingRecipe) -> int:
@@ -295,7 +307,7 @@ def askable(recipe: AskingRecipe, place: int) -> bool:
     limits = Limits(recipe.hold_out.held[0], recipe.hold_out.alone, recipe.world.weathers[0])
     numbers = recipe.stream("words").uniform(np.zeros(1, np.int64), _WORD_DRAWS)
     try:
-        _word(recipe, _row(recipe, 0, place, limits), 0, numbers[0])
+        _word(recipe, _row(recipe, 0, place, recipe.world.least, limits), 0, numbers[0])
     except ImpossibleError:
         return False
     return True
@@ -338,14 +350,18 @@ def _word(recipe: AskingRecipe, row: Row, epoch: int, numbers: np.ndarray) -> No
         if recipe.cannot_tell and not row.family.clear and not may_be_close(str(form)):
             continue  # no street makes it unclear, so its words would hint
         several = row.answers if row.family.answer in ("truth", "count") else (row.answer,)
-        if not fits(recipe.world, form, several, recipe.apart):
+        may_be_unclear = recipe.cannot_tell > 0 and not row.family.clear
+        need = least_vehicles(recipe.world, form, several, recipe.apart, may_be_unclear)
+        if need > recipe.world.most:
             continue
+        vehicles = max(need, row.wanted_vehicles)
         if row.limits:
             address, fills = np.full(FILLS, row.index), attempt * FILLS + np.arange(FILLS)
             tried = recipe.stream("hold-out").uniform(address, _VEHICLE_DRAWS, fills).tolist()
-            if not keeps(recipe.world, form, row.answers, row.limits, tried):
+            if not keeps(recipe.world, form, row.answers, vehicles, row.limits, tried):
                 continue
         row.template, row.text, row.form, row.filled, row.fitted = template, text, form, None, False
+        row.vehicles = vehicles
         row.numbers, row.words = encode(form), text_of(row.family, template, text, slots)
         return
     raise ImpossibleError(
@@ -475,6 +491,6 @@ def _fill(recipe: AskingRecipe, row: Row, numbers: list[float]) -> Filled | None
     answer = row.answer
     if row.unclear:
         answer = Draws(numbers[::-1]).choice(row.answers)
-    world = replace(recipe.world, least=recipe.world.most) if row.begin else recipe.world
+    vehicles = recipe.world.most if row.begin else row.vehicles
     limits = row.limits if row.limits and row.limits.held.pictured else None
-    return fill_street(world, row.form, answer, Draws(numbers), limits)
+    return fill_street(recipe.world, row.form, answer, vehicles, Draws(numbers), limits, row.unclear)

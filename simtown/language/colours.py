@@ -2,7 +2,7 @@
 
 The paints of a kind's mesh are fixed, except for its body, whose paint a scene may exchange. Which of them
 face the viewer depends on the vehicle's place and heading in the latent scene. Tyres, glass, lamps and
-chassis are not paint.
+chassis are not paint, and people on a vehicle are not part of it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ COLOURS: tuple[str, ...] = tuple(COLOUR_WORDS)
 _SHOWN = np.array(
     [[material.name in paints for paints in COLOUR_WORDS.values()] for material in MATERIALS], float
 )
+#: A vehicle's colour is that of its body if it is at least this share of the paint that is seen, and no other
+#: is more, as the white box of a blue truck. It has no other colour below the second share.
+CLEAR_COLOUR, NO_COLOUR = 0.25, 0.10
 #: A colour that is seen more than this names a vehicle, also where its body has another.
 _NAMING = 0.25
 #: Shares are added up as whole numbers of this part of one.
@@ -55,7 +58,7 @@ def _faces() -> dict[str, np.ndarray]:
     town = atlas()
     every = slice(0, town.triangle_start[len(ENTITIES)])
     colour = np.where(town.body[every], np.int8(-1), colour_of()[town.materials[every]])
-    painted = (colour >= 0) | town.body[every]
+    painted = ((colour >= 0) | town.body[every]) & ~town.people[every]
     p, q, r = (town.vertices[town.triangles[every][painted, k]].astype(np.float64) for k in range(3))
     start = np.concatenate([[0], np.cumsum(painted)])[town.triangle_start[: len(ENTITIES) + 1]]
     return {
@@ -70,6 +73,12 @@ def colour_of() -> np.ndarray:
     table = np.full(NO_PAINT + 1, -1, dtype=np.int8)
     table[: len(MATERIALS)] = np.where(_SHOWN.any(axis=1), _SHOWN.argmax(axis=1), -1)
     return table
+
+
+def clear(shares: np.ndarray, body: np.ndarray) -> np.ndarray:
+    """(..., c) bool: where `body`, (..., c) bool, marks a colour that :func:`seen` makes clear."""
+    enough = (shares >= CLEAR_COLOUR) & (shares == shares.max(axis=-1, keepdims=True))
+    return np.asarray(body & enough)
 
 
 def named(scenes: SceneBatch) -> np.ndarray:

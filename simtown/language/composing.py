@@ -42,18 +42,26 @@ class Limits:
 
 
 def fill_street(
-    world: AskedWorld, form: Form, answer: int, draws: Draws, limits: Limits | None = None
+    world: AskedWorld,
+    form: Form,
+    answer: int,
+    number: int,
+    draws: Draws,
+    limits: Limits | None = None,
+    unclear: bool = False,
 ) -> Filled | None:
     """The vehicles of a street in which a program may have an answer, and which keeps to limits.
+
+    There are `number` of them, or fewer if no others fit. In an `unclear` street the answer may be too close
+    to say.
 
     Returns:
         (most,) int64 entities, -1 for an empty slot; (most,) int8 paints, -1 for the kind's own; the weather,
         -1 for any; and what :func:`simtown.language.planting.plant_things` puts beside the road. None if the
         vehicles do not fit into a street of this world.
     """
-    wanted = plan(form, answer, draws)
-    number = world.least + draws.below(world.most - world.least + 1)
-    if len(wanted.wants) > world.most:
+    wanted = plan(form, answer, unclear, draws)
+    if len(wanted.wants) > number:
         return None
     street = _Street(world, wanted, draws, limits)
     if not all(map(street.add, wanted.wants)):
@@ -82,21 +90,23 @@ _HUNDREDTHS = """\
 _SPREAD = [[int(number) / 100 for number in line.split()] for line in _HUNDREDTHS.splitlines()]
 
 
-def fits(world: AskedWorld, form: Form, answers: tuple[int, ...], apart: int = 0) -> bool:
-    """Whether a street can hold what each answer of a program needs at least, and `apart` vehicles whose
-    kinds differ from all others'.
+def least_vehicles(world: AskedWorld, form: Form, answers: Sequence[int], apart: int, unclear: bool) -> int:
+    """The least number of vehicles of a street in which any answer of a program fits, also an `unclear` one,
+    and `apart` vehicles whose kinds differ from all others'.
 
-    Words that fit some answers alone would give those away.
+    It is more than `world.most` if some answer never fits.
+    Words that fit some answers alone, or need more vehicles for them, would give those away.
     """
 
-    def has_room(answer: int, numbers: list[float]) -> bool:
-        wanted = plan(form, answer, Draws(numbers))
+    def needed(answer: int, numbers: list[float], unclear: bool) -> int:
+        wanted = plan(form, answer, unclear, Draws(numbers))
         wants = Counter(want.noun for want in wanted.wants)
         need = wants.total() + max(0, apart - sum(count == 1 for count in wants.values()))
         others = _kinds(world, None, _banned(world, wanted))[1][0]
-        return need <= world.most and (bool(others) or need >= world.least)
+        return need if others or need >= world.least else world.most + 1
 
-    return all(any(has_room(answer, numbers) for numbers in _SPREAD) for answer in answers)
+    cases = [(answer, False) for answer in answers] + [(answer, True) for answer in answers[:1] if unclear]
+    return max(min(needed(answer, numbers, close) for numbers in _SPREAD) for answer, close in cases)
 
 
 def _banned(world: AskedWorld, wanted: Plan) -> tuple[Want, ...]:
@@ -225,10 +235,12 @@ def keeps(
     world: AskedWorld,
     form: Form,
     answers: Sequence[int],
+    number: int,
     limits: Limits,
     tries: Sequence[list[float]],
 ) -> bool:
-    """Whether a split may ask a question, whatever the answer is: so its words do not hint at the answer.
+    """Whether a split may ask a question about `number` vehicles, whatever the answer is: so its words do not
+    hint at the answer.
 
     Words of training name no composition that is held out, and no answer to them makes one. Words of the
     split of compositions ask for one, or any answer to them may be true where a picture shows one. `tries`
@@ -242,7 +254,7 @@ def keeps(
     if not held.pictured:
         return True
     return all(
-        any(fill_street(world, form, answer, Draws(own), limits) is not None for own in tries)
+        any(fill_street(world, form, answer, number, Draws(own), limits) is not None for own in tries)
         for answer in answers
     )
 

@@ -3,13 +3,17 @@
 A truth is 1, -1, or 0 where it is too close to say. A set is two: what surely belongs, and what possibly
 does. simtown/kernels/processor/programs.cpp runs them.
 
-- "the" means the one member of a set. If there may be another, or perhaps none, nothing is said of it.
+- "the" means the one member of a set. If it may be one of several, only what is true of each of them is
+  said, and nothing if perhaps there is none. What is the same for all that it may be is not "too close to
+  say": if perhaps there is none, the question cannot be asked.
 - "every" member has a property only if there is one. Nothing stands in a relation to itself, so that "every
   bus" next to a bus means every other one.
 - What is nearest to a thing is another thing.
 - What stands beside the road has no driver, colour, lane or direction: that it has one is false, and what it
   has cannot be asked. It is possibly there if little of it shows; what could be taken for it, or shows some,
   is possibly one (:mod:`simtown.language.sights`).
+- Where a vehicle is in view that readers may call by a noun though it does not mean it, such as a kick
+  scooter for "scooter", a question with this noun cannot be asked.
 """
 
 from __future__ import annotations
@@ -33,7 +37,7 @@ from simtown.language.programs import (
 )
 from simtown.language.relations import DRIVER_RELATIONS, RELATION_NAMES, RELATIONS
 from simtown.language.solids import SOLID_RELATIONS
-from simtown.language.views import Views, alike, bulks, members, outlines
+from simtown.language.views import Views, alike, bulks, members, noun_colours, outlines
 from simtown.scenes.weather import WEATHERS
 
 #: Whether a program has a value in a scene, something is too close to say, or it asks about what is not
@@ -61,7 +65,7 @@ class Values(NamedTuple):
             weather or share hidden; metres rounded for a distance; the third of the picture for a box.
         number: (n,) float64 metres of a distance, the slot of a box, else nan.
         state: (n,) int8 KNOWN, CLOSE or ILL_POSED; the answer means nothing unless it is KNOWN.
-        margin: (n,) float64 metres by which the least clear of the relations that were looked at holds or
+        margin: (n,) float64 metres by which the least clear of the relations that decide the answer holds or
             fails; inf if there is none.
         idle: (n,) bool: whether some part of the program changes nothing: a filter that surely leaves out no
             sure member, or an order or "every" of fewer than two sure members.
@@ -153,6 +157,7 @@ def _run(views: Views, programs: np.ndarray, at: np.ndarray) -> Values:
         value=value[at],
         colours=colours[at],
         hides=hides[at],
+        called=views.called[at],
         **out._asdict(),
     )
     return out
@@ -181,6 +186,7 @@ def _tables() -> dict[str, np.ndarray]:
         "noun_places": nouns,
         "nouns": np.stack([*members().values()]),
         "alike": alike(),
+        "noun_colours": noun_colours(),
         "relations": np.array(relations, dtype=np.float64),
         "constants": np.array([NEARER, SOLID_RELATIONS["between"].margin]),
         "outlines": footprints,

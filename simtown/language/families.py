@@ -26,6 +26,7 @@ from simtown.language.nouns import (
     OWN_NOUNS,
     STREET_NOUNS,
     VEHICLE_NOUNS,
+    confused_with,
     group_of,
     kinds_meant,
 )
@@ -498,7 +499,9 @@ def _the(members: Form) -> Form:
 
 @lru_cache(maxsize=4096)
 def _named(value: Any) -> frozenset[str]:
-    """The kinds of vehicles that the words of a slot mean, but for "vehicle"."""
+    """The kinds of vehicles that the words of a slot mean, but for "vehicle", or that readers confuse with
+    them.
+    """
     forms = value.forms() if isinstance(value, Form) else ()
     nouns = {form.parts[0] for form in forms if form.name == "all"} - {"vehicle"}
-    return frozenset(kind for noun in nouns for kind in kinds_meant(noun))
+    return frozenset(kind for noun in nouns for kind in confused_with(noun))

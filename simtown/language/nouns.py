@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+from functools import cache
+from typing import NamedTuple
+
+from simtown.assets.catalogue import BODIES, ENTITIES, PROPS, STREET
 from simtown.assets.entities import OWN
 from simtown.assets.entities import VEHICLE_NOUNS as VEHICLE_NOUNS
+from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
 from simtown.core.files import KindsError
 
 #: Nouns for several kinds. A kind's own name, such as "pickup" or "man", means that kind alone.
@@ -64,6 +68,29 @@ STREET_NOUNS: tuple[str, ...] = (
     "person", "child", "tree", "street lamp", "mailbox", "bench", "bin", "hydrant", "phone box", "bus stop",
     "traffic light", "stop sign", *ANIMAL_NOUNS,
 )  # fmt: skip
+#: Kinds that readers call by the name of another kind that is not the last word of their own.
+_CALLED = {
+    "fire truck": ("fire engine",), "fire engine": ("fire truck",), "bicycle": ("cargo bike",),
+    "mailbox": ("pillar box",), "street lamp": ("arm lamp",), "bus stop": ("bus shelter",),
+    "conifer": ("spruce", "pine"), "man": ("elder with cane", "postman"), "woman": ("grandmother",),
+}  # fmt: skip
+_PLAIN_CARS = ("red car", "green car", "white car", "black car", "pink car", "orange car")
+_SOMEBODY = ("jogger", "gardener", "person with dog", "person with umbrella", "person with pram")
+#: Kinds that some readers call by the name of another kind, and others do not.
+_SOME_CALL = {
+    "sedan": (*_PLAIN_CARS, "taxi", "police car", "fire chief car"), "hatchback": _PLAIN_CARS,
+    "estate car": _PLAIN_CARS, "coupe": ("sports car", "red car"), "muscle car": ("sports car", "coupe"),
+    "sports car": ("coupe", "muscle car", "racing car", "red car"), "racing car": ("sports car",),
+    "convertible": ("jeep", "vintage car"), "SUV": ("jeep", "black car"), "jeep": ("SUV", "black car"),
+    "microcar": ("pink car", "orange car"), "city bus": ("red bus", "green bus"), "coach": ("city bus",),
+    "minibus": ("camper van",), "van": ("minibus",), "box truck": ("red truck", "green truck"),
+    "delivery van": ("white van", "black van", "blue van", "mail van"), "camper van": ("caravan",),
+    "flatbed truck": ("blue truck", "yellow truck"), "motorcycle": ("scooter", "delivery scooter"),
+    "excavator": ("backhoe loader", "wheel loader"), "wheel loader": ("backhoe loader",),
+    "tractor": ("backhoe loader",), "food truck": ("ice-cream van", "street-food cart"),
+    "pillar box": ("mailbox",), "spruce": ("conifer", "pine"), "pine": ("conifer", "spruce"),
+    "conifer": ("poplar",), "bush": ("hedge",), "hedge": ("bush",), "man": _SOMEBODY, "woman": _SOMEBODY,
+}  # fmt: skip
 #: The noun for everything that stands in a town.
 THING = "thing"
 _IRREGULAR = {
@@ -92,6 +119,72 @@ def plural(noun: str) -> str:
 def kinds_meant(noun: str) -> tuple[str, ...]:
     """The kinds that a noun stands for; a kind's own name stands for that kind alone."""
     return NOUNS.get(noun, (noun,))
+
+
+@cache
+def called_by(noun: str) -> tuple[str, ...]:
+    """The kinds that every reader calls by a noun, in the order of the catalogue.
+
+    Beside those of :func:`kinds_meant` these are the kinds whose name ends in it (a "kick scooter" is a
+    scooter, a "woman with black hair" a woman) and those of another name (a "pillar box" is a mailbox). A
+    colour and a noun, such as "red truck", call all kinds whose own paint is of that colour.
+    """
+    nouns = (noun, *kinds_meant(noun))
+    called = {kind for each in nouns for kind in (each, *_CALLED.get(each, ()))}
+    colour, _, painted = noun.partition(" ")
+    if painted and colour in COLOUR_WORDS:
+        called |= {kind for kind in called_by(painted) if BODIES.get(kind) in COLOUR_WORDS[colour]}
+    heads = {kind: kind.partition(" with ")[0].removesuffix(" bare") for kind in (*ENTITIES, *PROPS)}
+    last_words = tuple(f" {each}" for each in nouns)
+    return tuple(kind for kind, head in heads.items() if kind in called or f" {head}".endswith(last_words))
+
+
+@cache
+def perhaps_called_by(noun: str) -> tuple[str, ...]:
+    """The kinds that some readers call by a noun and others do not: a jogger may be a man."""
+    colour, _, painted = noun.partition(" ")
+    perhaps = {*_SOME_CALL.get(noun, ())}
+    if painted and colour in COLOUR_WORDS:
+        doubtful = [paint for paint, words in ALSO_CALLED.items() if colour in words]
+        perhaps |= {kind for kind in called_by(painted) if BODIES.get(kind) in doubtful}
+    return tuple(kind for kind in (*ENTITIES, *PROPS) if kind in perhaps.difference(called_by(noun)))
+
+
+class OtherReadings(NamedTuple):
+    """The vehicles that readers may call by a noun that does not mean them.
+
+    Attributes:
+        always: kinds of them.
+        if_painted: kinds that are called so where their bodies have the `colour` that the noun names.
+        colour: a colour word, "" if the noun names none.
+    """
+
+    always: frozenset[str]
+    if_painted: frozenset[str]
+    colour: str
+
+
+@cache
+def other_readings(noun: str) -> OtherReadings:
+    """The vehicles that readers may call by a noun that does not mean them: a kick scooter for "scooter"."""
+    others = frozenset(ENTITIES) - {*kinds_meant(noun)}
+    colour, _, painted = noun.partition(" ")
+    if not painted or colour not in COLOUR_WORDS:
+        return OtherReadings(others & {*called_by(noun), *perhaps_called_by(noun)}, frozenset(), "")
+    if_painted = others & {*called_by(painted), *perhaps_called_by(painted)}
+    always = others & {*called_by(noun), *perhaps_called_by(noun)}
+    return OtherReadings(always - if_painted, if_painted, colour)
+
+
+@cache
+def confused_with(noun: str) -> frozenset[str]:
+    """The kinds of vehicles that a question does not name beside a noun, since readers confuse them."""
+    meant = {*kinds_meant(noun)}
+    named_so = other_readings(noun)
+    naming = {
+        kind for kind in ENTITIES if meant & (other_readings(kind).always | other_readings(kind).if_painted)
+    }
+    return frozenset(meant | named_so.always | named_so.if_painted | naming)
 
 
 def group_of(kind: str) -> str:

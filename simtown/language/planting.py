@@ -31,8 +31,12 @@ class Want(NamedTuple):
 
 @dataclass
 class Plan:
-    """What a street must have, what no other vehicle may be, and how many `things` of a noun it must have."""
+    """What a street must have, what no other vehicle may be, and how many `things` of a noun it must have.
 
+    Of an `unclear` one, two vehicles may be what "the ..." means.
+    """
+
+    unclear: bool = False
     wants: list[Want] = field(default_factory=list)
     bans: list[Want] = field(default_factory=list)
     weather: int = -1
@@ -56,9 +60,12 @@ def _base(members: Form) -> tuple[str, str, bool]:
     return "vehicle", "", True
 
 
-def plan(form: Form, answer: int, draws: Draws) -> Plan:
-    """What a street needs for a program to have an answer, as the evaluator numbers it."""
-    result = Plan()
+def plan(form: Form, answer: int, unclear: bool, draws: Draws) -> Plan:
+    """What a street needs for a program to have an answer, as the evaluator numbers it.
+
+    In an `unclear` street the answer may be too close to say.
+    """
+    result = Plan(unclear)
     _question(form, answer, draws, result)
     result.wants = [want for want in result.wants if want.noun != "vehicle" or want.colour]
     return result
@@ -148,7 +155,7 @@ def _phrase(phrase: Form, result: Plan, attribute: str = "", answer: int = -1) -
         if colour:
             result.wants.append(Want(noun, colour, apart=True))
     elif phrase.name == "the" and noun != "vehicle":
-        result.wants.append(Want(noun))  # one that it does not mean, and no more
+        result.wants += [Want(noun)] * (1 + result.unclear)  # one that it does not mean, and no more
         result.bans.append(Want(noun))
     _within(members, result)
 

@@ -6,7 +6,7 @@ parts follow. Words and numbers are in ranges of their own, so that new kinds of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -149,6 +149,12 @@ def _decoded(stream: Iterator[int]) -> Any:
     if NUMBER <= number < ENTITY:
         return number - NUMBER
     return _NAMES[number]
+
+
+def numbers_of(words: Collection[str]) -> list[int]:
+    """The numbers that stand for some names of forms, with any number of parts, and words in programs."""
+    forms = [8 * place + parts for place, name in enumerate(NODES) if name in words for parts in range(8)]
+    return forms + [WORD + place for place, word in enumerate(WORDS) if word in words]
 
 
 def stored(programs: list[list[int]]) -> np.ndarray:

@@ -15,10 +15,9 @@ import numpy as np
 
 from simtown import kernels
 from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import ENTITIES, STREET
-from simtown.assets.palette import MATERIALS
-from simtown.assets.vehicles import cycles
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.core.exact import sincos
+from simtown.language.nouns import called_by, perhaps_called_by
 from simtown.scenes.camera import NOMINAL, WIDEST
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import street_shapes
@@ -90,7 +89,6 @@ def also_shown(kinds: Collection[str]) -> frozenset[str]:
     return frozenset().union(*alike) - frozenset(kinds)
 
 
-_SOMEBODY = ("jogger", "person with dog", "person with umbrella", "person with pram")
 #: People who may sit on a bench of their own.
 _SITTING = ("man with black hair", "elder with cane", "grandmother", "person with pram")
 #: Street things, and what could be taken for them or has some.
@@ -102,21 +100,14 @@ _ALIKE = (
     (("cow",), ("cattle truck",)),
     (("bench",), ("square", "park", "bus shelter", *_SITTING)),
     (("fountain", "planter", "lilac planter"), ("square",)),
-    (("mailbox",), ("pillar box",)),
-    (("street lamp",), ("arm lamp",)),
-    (("bus stop",), ("bus shelter",)),
     (("stop sign",), ("school bus",)),
-    (("cafe table",), ("blue cafe table",)),
-    (("planter",), ("lilac planter",)),
-    (("man",), ("man with black hair", "elder with cane", "postman", "gardener", *_SOMEBODY)),
-    (("woman",), ("woman with black hair", "grandmother", "gardener", *_SOMEBODY)),
+    *(((kind,), (*called_by(kind), *perhaps_called_by(kind))) for kind in PROPS),
 )
 
 
 @cache
 def _with_people() -> tuple[str, ...]:
     """Vehicles on which a person is to be seen."""
-    skin = [number for number, material in enumerate(MATERIALS) if material.name.startswith("skin")]
-    starts, materials = atlas().triangle_start, atlas().materials
-    bare = [np.isin(materials[starts[k] : starts[k + 1]], skin).any() for k in range(len(ENTITIES))]
-    return tuple(k for k, is_bare in zip(ENTITIES, bare, strict=True) if is_bare or k in cycles.KINDS)
+    faces = np.flatnonzero(atlas().people)
+    kinds = np.unique(atlas().triangle_start.searchsorted(faces, side="right") - 1)
+    return tuple(ENTITIES[kind] for kind in kinds)

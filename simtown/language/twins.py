@@ -36,7 +36,6 @@ from simtown.scenes.crowd import place_crowds, thin_fog
 from simtown.scenes.paint import may_change
 from simtown.scenes.placement import LANES, half_sizes
 from simtown.scenes.scene import SceneBatch
-from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import PAVEMENT_SLOTS, ROADSIDE_SLOTS, pavement_kinds
 
 #: What may be edited, from the least edit to the greatest (append, do not reorder).
@@ -69,8 +68,8 @@ _FLIPPING_SLOTS: tuple[set[str], ...] = (
 _NARROWED = (NARROWED.index("direction"), NARROWED.index("colour"), NARROWED.index("lane"), *(None,) * 3)
 #: Kinds of vehicles on either side, by length, for which one may be exchanged if its kind is asked for.
 _NEIGHBOURS = 4
-#: Pixels that a vehicle covers at least if it is turned (the visible share of its box), and a thing.
-LEAST_TURNED, LEAST_THING = 40.0, 2.0
+#: Pixels that change at least if a vehicle is turned, and that a thing covers.
+LEAST_TURNED, LEAST_THING = 24, 2.0
 #: How much wider a parked vehicle may be than the one for which it is exchanged, half of it, metres.
 _WIDER = 0.1
 
@@ -259,9 +258,7 @@ class Edits:
                     anew, fits[again] = self._judged(made[again], asked, seen[again], answer)
                     values.keep(again, anew)
                 first = first[fits[first]]
-                fits[first] = self._shown(
-                    scenes[at[first]], made[first], edit[first], slot[first], seen[first]
-                )
+                fits[first] = self._shown(scenes[at[first]], made[first], edit[first], slot[first])
                 first = first[fits[first]]
                 into = places[at[first]]
                 self.batch.keep(into, made[first], seen[first], values.at(first), EDITED)
@@ -292,16 +289,14 @@ class Edits:
         made.pose[rows[placing], slot[placing], 2] = yaw[placing]
         return made, seen, placed
 
-    def _shown(
-        self, before: SceneBatch, after: SceneBatch, edit: np.ndarray, slot: np.ndarray, seen: np.ndarray
-    ) -> np.ndarray:
-        """Whether a vehicle that turns, or a thing, covers so many pixels that both pictures differ."""
+    def _shown(self, before: SceneBatch, after: SceneBatch, edit: np.ndarray, slot: np.ndarray) -> np.ndarray:
+        """Whether so many pixels of a vehicle that turns, or of a thing, change that both pictures differ."""
         result, (width, height) = np.ones(len(edit), dtype=bool), self.recipe.size
         turned, thing = np.flatnonzero(edit == TURNED), np.flatnonzero(edit == THING)
         if len(turned):
-            box = boxes(after[turned], width, height)[np.arange(len(turned)), slot[turned]]
-            area = (box[:, 2] - box[:, 0]) * (box[:, 3] - box[:, 1]) * seen[turned, slot[turned]]
-            result[turned] = area >= LEAST_TURNED
+            assert self.recipe.count_changes is not None
+            changed = self.recipe.count_changes(before[turned], after[turned], self.recipe.size)
+            result[turned] = changed >= LEAST_TURNED
         if len(thing):
             pixels = [
                 street_pixels(scenes[thing], self.recipe.size)[0][np.arange(len(thing)), slot[thing]]

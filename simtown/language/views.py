@@ -14,8 +14,8 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET_MESHES
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS, PAINTS, TINTS
-from simtown.language.colours import colour_of, seen
-from simtown.language.nouns import GROUPS, NOUNS, group_of
+from simtown.language.colours import NO_COLOUR, clear, colour_of, seen
+from simtown.language.nouns import GROUPS, NOUNS, group_of, other_readings
 from simtown.language.programs import COLOURS, ENTITY, PROP, WORD, WORDS
 from simtown.language.sights import also_shown, street_sights
 from simtown.scenes.footprints import outline
@@ -24,16 +24,16 @@ from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes, visibility
 from simtown.scenes.weather import WEATHERS
 
-#: A colour is a vehicle's if its body has it and it is at least this share of the paint that is seen; no
-#: other colour is meant below the second share. Both need so many pixels of it in the picture. Where another
-#: colour has the last share, as the white box of a blue truck, none is clear.
-CLEAR_COLOUR, NO_COLOUR, LEAST_PIXELS, HALF = 0.25, 0.10, 24, 0.5
+#: How many pixels of the body's paint there must be in the picture.
+LEAST_PIXELS = 24
 #: Shares of a vehicle that are hidden between the values of "hidden", and how near to them is too close.
 HIDDEN, HIDDEN_MARGIN = (0.03, 1 / 3), (0.028, 0.05)
 #: Thirds of the picture in which the middle of a box may be.
 THIRDS = ("left third", "middle third", "right third")
 #: How near to the border of a third is too close, in thirds.
 _BORDER = 0.05
+#: What a kind that a noun does not mean may be instead, as the kernel has it.
+PERHAPS_SHOWN, CALLED_SO, CALLED_SO_IF_PAINTED = 1, 2, 3
 #: Vehicles farther from the road's middle than this stand in no lane; those nearer to the viewer are parked.
 LANE_EDGE = 3.7
 _WEAK = [WEATHERS.index(name) for name in ("cloudy", "rain", "fog", "snow")]
@@ -123,6 +123,11 @@ class Views:
         return np.where(self.scenes.entity >= 0, colour_of()[paints], -1)
 
     @cached_property
+    def called(self) -> np.ndarray:
+        """(n, v) int16 the colours that readers may call each vehicle's body by, a bit each."""
+        return _called()[body_paints(self.scenes.entity, self.scenes.paint)]
+
+    @cached_property
     def colours(self) -> np.ndarray:
         """(n, v, c) int8 truth of whether each vehicle has each colour."""
         shares = seen(self.scenes)
@@ -130,8 +135,7 @@ class Views:
         area = (box[..., 2] - box[..., 0]) * (box[..., 3] - box[..., 1]) * self.visible / 2
         pixels = shares * area[..., None]
         body = self.body[..., None] == np.arange(len(COLOURS))
-        shown = body & (shares >= CLEAR_COLOUR) & (pixels >= LEAST_PIXELS)
-        shown &= ~(~body & (shares >= HALF)).any(axis=2, keepdims=True)
+        shown = clear(shares, body) & (pixels >= LEAST_PIXELS)
         doubtful = _doubtful()[body_paints(self.scenes.entity, self.scenes.paint)]
         no = ~body & (shares <= NO_COLOUR) & shown.any(axis=2, keepdims=True)
         return np.where(doubtful, 0, np.where(shown, 1, np.where(no, -1, 0))).astype(np.int8)
@@ -215,20 +219,53 @@ def groups() -> np.ndarray:
 
 
 @cache
+def nouns() -> dict[int, str]:
+    """All nouns by their numbers in programs."""
+    kinds = {ENTITY + place: name for place, name in enumerate(ENTITIES)}
+    kinds |= {PROP + place: name for place, name in enumerate(PROPS)}
+    return kinds | {WORD + place: word for place, word in enumerate(WORDS) if word in NOUNS}
+
+
+@cache
 def members() -> dict[int, np.ndarray]:
     """By the number of a noun in programs, (kinds + 1,) bool: which kinds it means, the empty slot last."""
     kinds = np.array([*ENTITIES, *PROPS, ""])
-    table = {ENTITY + place: kinds == name for place, name in enumerate(ENTITIES)}
-    table |= {PROP + place: kinds == name for place, name in enumerate(PROPS)}
-    nouns = {WORD + place: word for place, word in enumerate(WORDS) if word in NOUNS}
-    return table | {number: np.isin(kinds, NOUNS[word]) for number, word in nouns.items()}
+    return {
+        number: np.isin(kinds, NOUNS[noun]) if number >= WORD else kinds == noun
+        for number, noun in nouns().items()
+    }
 
 
 @cache
 def alike() -> np.ndarray:
-    """By the place of a noun in members(), (kinds + 1,) bool: which could be taken for it, or show one."""
+    """By the place of a noun in nouns(), (kinds + 1,) int8: PERHAPS_SHOWN for kinds that could be taken for
+    what it means beside the road, or show one. Of a noun for vehicles, CALLED_SO for kinds that readers may
+    call so, and CALLED_SO_IF_PAINTED for those that they may call so in the colour that it names.
+    """
     kinds = np.array([*ENTITIES, *PROPS, ""])
-    return np.stack([np.isin(kinds, [*also_shown(kinds[means].tolist())]) for means in members().values()])
+    table = np.zeros((len(nouns()), len(kinds)), dtype=np.int8)
+    for row, noun, means in zip(table, nouns().values(), members().values(), strict=True):
+        if means[: len(ENTITIES)].any():
+            others = other_readings(noun)
+            row[np.isin(kinds, [*others.always])] = CALLED_SO
+            row[np.isin(kinds, [*others.if_painted])] = CALLED_SO_IF_PAINTED
+        else:
+            row[np.isin(kinds, [*also_shown(kinds[means].tolist())])] = PERHAPS_SHOWN
+    return table
+
+
+@cache
+def noun_colours() -> np.ndarray:
+    """By the place of a noun in nouns(), int16 bit of the colour that it names, as in Views.called, or 0."""
+    colours = [other_readings(noun).colour for noun in nouns().values()]
+    return np.array([1 << list(COLOUR_WORDS).index(colour) if colour else 0 for colour in colours], np.int16)
+
+
+@cache
+def _called() -> np.ndarray:
+    """(256,) int16 the colours that every paint may be called by, a bit each."""
+    own = colour_of()[:, None] == np.arange(len(COLOURS))
+    return ((own | _doubtful()) @ (1 << np.arange(len(COLOURS)))).astype(np.int16)
 
 
 @cache

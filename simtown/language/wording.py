@@ -100,6 +100,26 @@ def predicate(form: Form) -> str:
     raise ValueError(f"{form} is no predicate that has words")
 
 
+def alternative(question: Form) -> str:
+    """The words that a question offers as one of several answers: "left of", "blue", "tram", "night"."""
+    match question:
+        case Form("holds", (_, Form("related", (relation, Form("the", (Form("all", (kind,)),)))))) if (
+            relation == "on"
+        ):
+            return f"on the {kind}"
+        case Form("holds", (_, Form("related" | "compared" as name, (word, *_)))):
+            return f"{word[:-3]}er" if name == "compared" else word.removesuffix(" of").removesuffix(" from")
+        case Form("holds", (_, Form("among", (Form(_, (things,)),)))):
+            return noun(things)
+        case Form("holds", (_, clause)):
+            return predicate(clause)
+        case Form("more", (Form(_, (things,)), _)):
+            return noun(things, many=True)
+        case Form(_, (kind,)):
+            return str(kind)
+    return "day"
+
+
 def fill(text: str, slots: list[Any]) -> str:
     """A text of a template with the words of its slots, such as {1}, {a 1}, {many 1}."""
     values: dict[str, str] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,7 +23,10 @@ from simtown.town.checks import TownError, text
 from simtown.town.evaluating import Evaluator
 from simtown.town.qualities import CLOSE, TooCloseError, View
 from simtown.town.relating import MARGINS, measure
-from simtown.town.things import Thing, label, listed, meant, the
+from simtown.town.things import Thing, called, label, listed, showing, the
+
+#: Words for what may have no colour, lane or group.
+_THINGS, _WHAT = re.compile(r"\b(thing|object|item)(?=s?\b)"), re.compile(r"^(What|Which)(?= is| are)")
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,7 +92,8 @@ def answer(view: View, question: str) -> TownAnswer:
     except QuestionError as error:
         nearest, problem = islice(rephrasings(_names(view), question), 20), str(error)
     except TownError as error:
-        problem = str(error)
+        about_vehicles = _WHAT.sub("Which vehicle", _THINGS.sub("vehicle", question))
+        nearest, problem = iter([about_vehicles]), str(error)
     words = {*question.lower().split()}
     others = [a.question for a in islice(examples(view), 8)]
     others.sort(key=lambda other: -len(words & {*other.lower().split()}))
@@ -121,13 +126,15 @@ def direct_answer(view: View, question: str) -> TownAnswer:
 def _only_answer(view: View, question: str) -> TownAnswer:
     """The answer to a question that has no other reading."""
     form, notes, negated = parse(_names(view), question)
+    evaluator = Evaluator(view)
     try:
-        holds, margin, why, value, _ = Evaluator(view).answer(form)
+        holds, margin, why, value, _ = evaluator.answer(form)
     except TooCloseError as unclear:
         holds, margin, why, value = None, math.nan, str(unclear), None
     if negated and holds is not None:
         notes = [f"so 'it is not so' is {'false' if holds else 'true'}", *notes]
     value = holds if value is None else value
+    notes += dict.fromkeys(evaluator.notes)
     return TownAnswer(question, holds, margin, "; ".join([why, *notes]), value, form)
 
 
@@ -186,8 +193,8 @@ def describe(view: View) -> str:
         if truth(measure(relation, view.camera, a.solid(), b.solid()), MARGINS[relation]):
             sentences.append(f"{names[a]} is {relation} {names[b]}.")
     counted = []
-    for noun in ("building", "tree", "person", "animal", "mailbox", "pillar box"):
-        things = meant(view.things, noun)
+    for noun in ("building", "tree", "person", "animal", "mailbox"):
+        things = [] if showing(view.things, noun) else called(view.things, noun)[0]
         n, visible = len(things), len(view.counted(things))
         share = f"{n}" if visible == n else f"{visible} of {n}"
         counted += [f"{share} {noun if n == 1 else plural(noun)}"] if n else []

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from simtown.assets.entities import NAMED_BY_COLOUR
 from simtown.language import wording
 from simtown.language.forms import Form
 from simtown.language.nouns import THING
@@ -18,10 +19,14 @@ from simtown.language.solids import SURFACES, betweens, truth
 from simtown.town.checks import TownError
 from simtown.town.qualities import ORDERS, QUANTITIES, Judgement, TooCloseError, View
 from simtown.town.relating import MARGINS, measure, reason
-from simtown.town.things import Thing, label, listed, meant, the
+from simtown.town.things import Thing, called, label, listed, meant, showing, the
 
 #: The most cases of relations that a question may compare.
 MOST_CASES = 20_000
+#: As many of something a park or a square may show.
+_MANY = 30
+#: Relations that are another one, seen from the other thing.
+_PASSIVE = {"hidden by": "hiding", "faced by": "facing", "overtaken by": "overtaking"}
 _RANK = {False: 0, None: 1, True: 2}
 _TESTS = {"equal": eq, "more": gt, "fewer": lt, "least": ge, "utmost": le}
 
@@ -43,10 +48,17 @@ class Evaluator:
     """Finds the value of one question's form, and remembers the sets that it meets.
 
     Its methods raise TownError if something has no value, TooCloseError if that is too close to say.
+
+    Attributes:
+        view: the town as its camera sees it.
+        strict: 2 if a kind's name means that kind alone, as in data sets; 1 if it means what every reader
+            calls so; 0 if what only some call so is too close to say, too.
+        notes: what was taken for granted.
     """
 
-    def __init__(self, view: View) -> None:
-        self.view = view
+    def __init__(self, view: View, strict: int = 0) -> None:
+        self.view, self.strict = view, strict
+        self.notes: list[str] = []
         self._known: dict[tuple[Form, bool], Members] = {}
         self._reasons: dict[Form, str] = {}
         self._margins: list[float] = []
@@ -73,6 +85,11 @@ class Evaluator:
                 return _both(join, [self.question(part) for part in parts])
             case "weather", *kinds:
                 return Judgement(weather.kind in kinds, math.nan, sky)
+            case "choose", *parts:
+                return self._choose(parts)
+            case "query", "time":
+                time = weather.kind if weather.kind in ("dusk", "night") else "day"
+                return Judgement(None, math.nan, sky, time)
             case "query", "weather":
                 return Judgement(None, math.nan, sky, weather.kind)
             case "query", attribute, phrase, *to:
@@ -100,12 +117,20 @@ class Evaluator:
         """A number, or the least and the greatest number of members of a set, and which they are."""
         if isinstance(count, int):
             return count, count, ""
-        sure, unsure = self.members(count.parts[0], about_sight(count))
+        (things,) = count.parts
+        sure, unsure = self.members(things, about_sight(count))
+        low, high = len(sure), len(sure) + len(unsure)
         why = f"there {'is' if len(sure) == 1 else 'are'} {len(sure)}: {listed(sure)}"
-        why = why if sure else self._none(count.parts[0])
+        why = why if sure else self._none(things)
         if unsure:
             why += f"; and whether {listed(unsure, 'or')} counts is too close to say"
-        return len(sure), len(sure) + len(unsure), why
+        if things.name == "all" and not self.strict and things.parts[0] != THING:
+            noun = things.parts[0]
+            shows = self.view.counted(showing(self.view.things, noun))
+            low += any(noun in t.kind.split() for t in shows)  # a person with dog
+            high += len(shows) * _MANY
+            why += f"; {listed(map(the, shows))} show{'s' if len(shows) == 1 else ''} some" if shows else ""
+        return low, high, why
 
     def _compared(self, name: str, first: Form | int, second: Form | int) -> Judgement:
         """How one count compares with another, as far as both are certain."""
@@ -114,6 +139,16 @@ class Evaluator:
         outcomes = {_TESTS[name](a, b) for a, b in pairs}
         holds = outcomes.pop() if len(outcomes) == 1 else None
         return Judgement(holds, math.nan, "; ".join(filter(None, (why, other_why))))
+
+    def _choose(self, parts: list[Form]) -> Judgement:
+        """Which of several alternatives is true, in the words that offer it; "neither" if none is."""
+        judged = {wording.alternative(part): self.question(part) for part in parts}
+        true = [words for words, judgement in judged.items() if judgement.truth]
+        for judgement in judged.values():
+            if judgement.truth is None and not true:
+                raise TooCloseError(judgement.why)
+        deciding = judged[true[0]] if true else _both("and", list(judged.values()))
+        return deciding._replace(truth=None, value=listed(true) or "neither")
 
     def _which(self, things: Form) -> Judgement:
         """The names of a set, the nearest to what they are related to first."""
@@ -148,10 +183,16 @@ class Evaluator:
             judgement = judge(thing := self.unique(phrase, anywhere))
             _applying({thing: judgement})
             return judgement
-        things = self.members(phrase.parts[0], anywhere).clear()
-        self._spend(len(things))
+        things, unsure = self.members(phrase.parts[0], anywhere)
+        self._spend(len(things) + len(unsure))
         decisive = phrase.name != "every"
-        judged = _applying({thing: judge(thing) for thing in things}, decisive)
+        judged = {thing: judge(thing) for thing in [*things, *unsure]}
+        for thing, unclear in unsure.items():
+            if judged[thing].truth is not decisive and judged[thing].truth is not None:
+                del judged[thing]  # it decides nothing
+            else:
+                judged[thing] = Judgement(None, math.nan, unclear)
+        judged = _applying(judged, decisive)
         if not judged:
             why = self._none(phrase.parts[0], "other " if things else "")
             if phrase.name == "every":
@@ -197,6 +238,9 @@ class Evaluator:
 
     def _related(self, relation: str, phrases: tuple[Form, ...]) -> Judgement:
         """Whether a relation holds between the things that some phrases mean."""
+        if relation in _PASSIVE:
+            subject, other = phrases
+            return self._related(_PASSIVE[relation], (other, subject))
         kinds = {p.name for p in phrases}
         if relation == "between" and "a" in kinds and kinds <= {"a", "the", "one"}:
             return self._between(phrases)
@@ -205,11 +249,13 @@ class Evaluator:
             before, phrase, after = phrases[: open_[0]], phrases[open_[0]], phrases[open_[0] + 1 :]
             return self._over(phrase, lambda t: self._related(relation, (*before, Form("one", (t,)), *after)))
         ground = _ground(phrases[-1].parts[0]) if relation == "on" else ""
-        things = [self.unique(p) for p in phrases[: 1 if ground else None]]
+        things = [self.unique(p, relation == "hiding") for p in phrases[: 1 if ground else None]]
         if relation.startswith("driver-") and things[1].group not in ("vehicle", "person"):
             raise TownError(f"{the(things[1])} looks nowhere: ask what a driver or a person sees")
         if len(set(things)) < len(things):
             return Judgement(False, -math.inf, f"{the(things[0])} is the same thing", applies=False)
+        if relation == "hiding":
+            return self.view.hiding(*things)
         shapes = [(t.solid(),) for t in things] + ([SURFACES[ground]] if ground else [])
         names, camera = [the(t) for t in [*things, *([ground] if ground else [])]], self.view.camera
         measured = [(measure(relation, camera, *solids), solids) for solids in product(*shapes)]
@@ -246,9 +292,7 @@ class Evaluator:
             case "all", noun if noun in SURFACES:
                 raise TownError(f"the {noun} is only stood on: ask as in 'Is a taxi on the {noun}?'")
             case "all", noun:
-                things = [t for t in self.view.things if t.group != "cloud"]
-                things = things if noun == THING else meant(self.view.things, noun)
-                return Members(things if anywhere else self.view.counted(things), {})
+                return self._all(noun, anywhere)
             case "one", thing:
                 return Members([thing], {})
             case "filter", things, predicate:
@@ -265,13 +309,39 @@ class Evaluator:
                 return self._nth(form, 1, order, things, to_thing)
             case "nth", number, order, things:
                 return self._nth(form, number, order, things)
+            case "exactly", number, things:
+                found = self.members(things, anywhere)
+                if len(found.clear()) != number:
+                    raise TownError(f"{self._count(Form('count', (things,)))[2]}: ask about what is there")
+                return found
             case "union", *phrases:
                 return Members([self.unique(p) for p in phrases], {})
         return self.members(form.parts[0], anywhere)
 
+    def _all(self, noun: str, anywhere: bool) -> Members:
+        """The things that a noun means, and those of which readers do not agree."""
+        things = [t for t in self.view.things if t.group != "cloud" or noun != THING]
+        things = things if anywhere else self.view.counted(things)
+        if noun == THING:
+            return Members(things, {})
+        if self.strict == 2:
+            return Members(meant(things, noun), {})
+        sure, perhaps = called(things, noun)
+        perhaps = [] if self.strict else perhaps
+        unsure = {t: f"whether {the(t)} counts as {with_article(noun)} is too close to say" for t in perhaps}
+        if noun in NAMED_BY_COLOUR:  # a red fire truck is a red truck
+            colour, _, painted = noun.partition(" ")
+            of_colour = Form("filter", (Form("all", (painted,)), Form("has", ("colour", colour))))
+            others = self.members(of_colour, anywhere)
+            own = meant(things, noun)
+            sure = [*own, *(t for t in others.sure if t not in own)]
+            unsure = {t: why for t, why in others.unsure.items() if t not in own}
+        return Members(sure, unsure)
+
     def _nth(self, form: Form, number: int, order: str, things: Form, to: Thing | None = None) -> Members:
         """The first thing of a set in an order, or the second, and so on; all that it may be if unclear."""
-        found = [t for t in self.members(things).clear() if t is not to]
+        sure, perhaps = self.members(things)
+        found = [t for t in [*sure, *perhaps] if t is not to]
         if not found:
             raise TownError(f"{self._none(things)}: ask about what is there")
         if number > len(found):
@@ -290,11 +360,21 @@ class Evaluator:
             self._margins.append(abs(judgement.margin))
             if not judgement.truth:
                 unsure |= dict.fromkeys((before, after), judgement.why)
+        unsure |= perhaps if number > 1 or thing in perhaps else {}
         return Members([], unsure) if unsure else Members([thing], {})
 
     def unique(self, phrase: Form, anywhere: bool = False) -> Thing:
         """The one thing that a phrase means; with `anywhere` a hidden one if none is visible."""
         things = phrase if phrase.name == "one" else phrase.parts[0]
+        found, unsure = self.members(things)
+        if not self.strict and len(found) + len(unsure) > 1:
+            for strict in (1, 2):
+                named = Evaluator(self.view, strict).members(things)
+                if len(named.sure) == 1 and not named.unsure:
+                    (thing,) = named.sure
+                    others = listed((the(t) for t in [*found, *unsure] if t is not thing), "or")
+                    self.notes.append(f"'{wording.noun(things)}' is read as {the(thing)}, not as {others}")
+                    return thing
         found = self.members(things).clear()
         hidden = [] if found else self.members(things, anywhere=True).sure
         found = hidden if anywhere and not found else found
@@ -324,7 +404,7 @@ class Evaluator:
 
 def about_sight(form: Form) -> bool:
     """Whether a form asks what is seen, or what the whole town holds, so that hidden things count."""
-    return any(f"has({attribute}" in str(form) for attribute in ("sight", "place"))
+    return any(part in str(form) for part in ("has(sight", "has(place", "related(hid"))
 
 
 def _applying(judged: dict[Thing, Judgement], decisive: bool | None = None) -> dict[Thing, Judgement]:

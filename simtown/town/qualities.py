@@ -10,7 +10,7 @@ import numpy as np
 
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
 from simtown.assets.street.road_surface import NEAR_KERB, ROAD_EDGE
-from simtown.language.colours import COLOURS, named
+from simtown.language.colours import COLOURS, NO_COLOUR, clear, seen
 from simtown.language.families import ANSWERS
 from simtown.language.nouns import group_of
 from simtown.language.questions import with_article
@@ -24,7 +24,7 @@ from simtown.town.checks import TownError
 from simtown.town.relating import MARGINS, measure
 from simtown.town.snapshot import SIZE
 from simtown.town.things import Thing, scene_of, the
-from simtown.town.truth import Truth
+from simtown.town.truth import Truth, mask_alone
 
 #: Of each quantity: how it is said, and the orders in which more of it and less of it come first.
 QUANTITIES = {
@@ -41,6 +41,10 @@ ORDERS |= {order: (quantity, -1) for quantity, (_, _, order) in QUANTITIES.items
 ORDERS |= {"leftmost": ("left of", -1), "rightmost": ("right of", 1)}
 #: A difference of a quantity that is too close to say.
 CLOSE = 0.1
+
+
+#: A share that is hidden below this is too little to say.
+LEAST_HIDDEN = 0.005
 
 
 class TooCloseError(Exception):
@@ -133,8 +137,15 @@ class View(NamedTuple):
         name = the(thing)
         if attribute == "colour":
             if thing.group != "vehicle":
-                raise TownError(f"the town knows the colours of vehicles, not of {name}: ask about a vehicle")
-            paint = thing.paint or own_paint(thing.kind)
+                raise TownError(
+                    f"the town knows the colours of vehicles alone, not of {name}: ask about a vehicle"
+                )
+            paint, seen_shares = self._colours(thing)
+            body = np.array([paint in paints for paints in COLOUR_WORDS.values()])
+            if body.any() and not clear(seen_shares, body).any():
+                most = seen_shares.argmax()
+                share = f"{seen_shares[most]:.0%} of the paint that is seen is {COLOURS[most]}"
+                raise TooCloseError(f"the body of {name} is {paint}, and {share}")
             return paint, f"the body of {name} is {paint}"
         if attribute == "direction":
             if thing.group not in ("vehicle", "person", "building", "animal"):
@@ -181,6 +192,11 @@ class View(NamedTuple):
         metres = f"{self.quantity('distance', thing):.2f} m from the viewer"
         return f"{below}, {aside if depth > 0 else 'behind the camera'}, {metres}", why
 
+    def _colours(self, thing: Thing) -> tuple[str, np.ndarray]:
+        """The paint of a vehicle's body, and (c,) the share of each colour in what is seen of its paint."""
+        alone = SceneBatch.of([scene_of([thing], self.weather, self.camera)])
+        return thing.paint or own_paint(thing.kind), seen(alone)[0, 0]
+
     def _hidden(self, share: float, why: str) -> str:
         """How much a hidden share is, in words. Raises TooCloseError near the borders of what they mean."""
         if any(abs(share - border) <= close for border, close in zip(HIDDEN, HIDDEN_MARGIN, strict=True)):
@@ -196,6 +212,14 @@ class View(NamedTuple):
             holds = not words.isdisjoint(others)
             holds = None if holds and len(words | others) > 1 else holds  # what some call alike
         return Judgement(holds, math.nan, f"{why}, and {other_why}", applies=a is not b)
+
+    def hiding(self, thing: Thing, other: Thing) -> Judgement:
+        """Whether a thing hides some of another one, or all of it."""
+        picture = self.truth()
+        alone = mask_alone(self.camera, other, *SIZE)
+        share = float((alone & picture.mask(thing.name)).sum() / max(alone.sum(), 1))
+        why = f"{the(thing)} hides {share:.1%} of {the(other)}"
+        return Judgement(None if 0 < share < LEAST_HIDDEN else share > 0, math.nan, why)
 
     def has(self, thing: Thing, attribute: str, value: str) -> Judgement:
         """Whether an attribute of a thing has a value."""
@@ -218,10 +242,10 @@ class View(NamedTuple):
             why += f", a kind of {value}" if holds else ""
             if word in ALSO_CALLED.get(actual, ()):
                 return Judgement(None, math.nan, f"{why}, which some call {value}")
-            if not holds and word in COLOURS:
-                alone = SceneBatch.of([scene_of([thing], self.weather, self.camera)])
-                holds = bool(named(alone)[0, 0, COLOURS.index(word)])
-                why += f", and much of what is seen of it is {value}" if holds else ""
+            share = self._colours(thing)[1][COLOURS.index(word)] if word in COLOURS else 0.0
+            if not holds and share > NO_COLOUR:
+                why += f", and {share:.0%} of the paint that is seen is {value}"
+                return Judgement(None, math.nan, why)
         if attribute == "speed":
             holds = abs(actual - float(value)) <= 0.5
         if attribute == "sight":

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simtown.assets.catalogue import KEEP_PAINT
+from simtown.assets.catalogue import KEEP_PAINT, STREET
 from simtown.assets.street.animals import LEFTWARDS
 from simtown.assets.street.people import SIDEWAYS
-from simtown.language.nouns import NOUNS
+from simtown.language.nouns import NOUNS, called_by, perhaps_called_by
+from simtown.language.sights import also_shown
 from simtown.language.solids import Solid
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP, extents, foothold, heights, outline, placed, separation, top
@@ -265,6 +266,22 @@ def meant(things: list[Thing], noun: str) -> list[Thing]:
     kinds = NOUNS.get(noun, ())
     of_kinds = [t for t in things if t.kind in kinds or noun in (t.kind.lower(), f"{t.name.lower()} 1")]
     return of_kinds or [t for t in things if t.name.lower() == noun]
+
+
+def called(things: list[Thing], noun: str) -> tuple[list[Thing], list[Thing]]:
+    """The things that every reader calls by a noun, a kind or a name, and those that only some call so."""
+    own, kinds, perhaps = meant(things, noun), called_by(noun), perhaps_called_by(noun)
+    sure = [t for t in things if t in own or t.kind in kinds]
+    return sure, [t for t in things if t.kind in perhaps and t not in own]
+
+
+def showing(things: list[Thing], noun: str) -> list[Thing]:
+    """The things that show some of a noun without being any, as a park shows trees; people are on foot."""
+    kinds = called_by(noun)
+    if {*kinds} & {*STREET["person"]}:
+        return []
+    shown = also_shown(kinds).difference(perhaps_called_by(noun))
+    return [t for t in things if t.kind in shown]
 
 
 def label(thing: Thing) -> str:

@@ -221,7 +221,7 @@ def _thing_truth(
 ) -> ThingTruth:
     """The truth of one thing; `lens`: the intrinsics and extrinsics of the camera."""
     height, width = frame.ids.shape
-    alone = int(_mask_alone(camera, thing, width, height).sum())  # the pixels of it if it stood alone
+    alone = int(mask_alone(camera, thing, width, height).sum())  # the pixels of it if it stood alone
     seen, depth, pixels = None, None, 0
     if found := mask_and_box(frame.ids, id_ - 1):
         mask, seen = found[0], list(found[1])
@@ -285,7 +285,7 @@ def _cut_at_near_plane(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarra
     return np.concatenate([vertices[vertices[:, 2] >= NEAR], start + share * (end - start)])
 
 
-def _mask_alone(camera: Camera, thing: Thing, width: int, height: int) -> np.ndarray:
+def mask_alone(camera: Camera, thing: Thing, width: int, height: int) -> np.ndarray:
     """(h, w) bool, the pixels that a thing would fill if nothing else stood in the town."""
     ids = Raster().render(SceneBatch.of([scene_of([thing], Weather(), camera)]), width, height).ids[0]
     return np.asarray(ids > 0)
@@ -298,7 +298,7 @@ def unseen(camera: Camera, thing: Thing, frame: Frame) -> str:
     depths = (_corners(thing) - view[:3]) @ view[9:12]
     if frame.mask(thing.name).any():
         return f"cut open, since nothing nearer than {NEAR:g} m is drawn" if depths.min() < NEAR else ""
-    mask = _mask_alone(camera, thing, width, height)
+    mask = mask_alone(camera, thing, width, height)
     if mask.any():
         return f"hidden by {the(frame.names[int(np.bincount(frame.ids[mask]).argmax())])}"
     return f"nearer than {NEAR:g} m" if 0.0 < depths.max() < NEAR else "outside the picture"

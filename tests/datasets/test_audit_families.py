@@ -127,6 +127,25 @@ def test_answers_that_lean_with_the_place_in_the_split_are_found(fair):
     assert "information by lane" in warned(changed(fair, value=value))
 
 
+@pytest.mark.parametrize("family", ["exist", "heading", "same-colour"])
+@pytest.mark.parametrize("what", ["scene/entity", "scene/weather"])
+def test_an_answer_that_a_glance_tells_is_found(family, what, fair):
+    rows, (no, yes) = values(fair, family)
+    value, shown = fair["value"].copy(), fair[what][rows]
+    shown = (shown >= 0).sum(axis=1) if what == "scene/entity" else shown
+    leans = np.random.default_rng(0).random(len(rows)) < 0.7
+    value[rows] = np.where(leans, np.where(shown > np.median(shown), yes, no), value[rows])
+    assert f"glance by {family}" in warned(changed(fair, value=value))
+
+
+def test_what_a_question_asks_for_is_no_hint(fair):
+    """A picture in which one lane is empty shows at a glance where a vehicle does not stand."""
+    counts = fairness.FamilyCounts.of(fair, SETTINGS)
+    found = {f.check: f for f in fairness.findings(counts, fair, SETTINGS, "train")}
+    assert "vehicles in each lane" in found["glance by lane"].details["inherent"]
+    assert found["glance by weather"].details["inherent"] == ["weather"]
+
+
 def test_the_command_audits_families(cli, tmp_path):
     town = tmp_path / "town"
     options = ("--questions", "exist,lane", "--n", 400, "--val", 0, "--test", 0, "--size", 32)

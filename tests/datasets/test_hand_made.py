@@ -17,14 +17,14 @@ from simtown.town import Town, TownError
 
 SIZE = (64, 64)
 QUESTIONS = {
-    "is the fire truck right of the scooter": "yes",
+    "is the fire truck right of the mail van": "yes",
     "What colour is the fire truck?": "red",
     "How many vehicles are there?": "4",
-    "Are there at least 2 scooters?": "no",
+    "Are there at least 2 mail vans?": "no",
     "Which way does the fire truck face?": "right",
-    "From the scooter's driver's view, is the fire truck ahead?": "yes",
+    "From the mail van's driver's view, is the fire truck ahead?": "no",
     "Is it snowing?": "yes",
-    "How far is the fire truck from the scooter?": None,
+    "How far is the fire truck from the mail van?": None,
 }
 
 
@@ -61,7 +61,7 @@ def test_examples_come_back_as_they_were_made(written, examples):
         assert again.scene.vehicles == example.scene.vehicles
     expected = [*QUESTIONS.values(), "no", "yes"]
     assert all(e.reply == reply for e, reply in zip(data.train, expected, strict=True) if reply)
-    assert data.train[0].question == "Is the fire truck right of the scooter"
+    assert data.train[0].question == "Is the fire truck right of the mail van"
 
 
 def test_verify_derives_the_answers_and_says_what_it_cannot_prove(written):
@@ -130,10 +130,10 @@ def test_a_data_set_may_be_made_of_others(plain, written, tmp_path):
 def test_the_answer_is_the_towns(seed, x, other):
     town = Town(seed)
     town.place("taxi", x=x)
-    town.place("sedan", x=other, lane="far")
-    question = "Is the taxi left of the sedan?"
+    town.place("ambulance", x=other, lane="far")
+    question = "Is the taxi left of the ambulance?"
     answer = town.ask(question, everywhere=True)
-    assume(answer.truth is not None and {"taxi", "sedan"} <= town.seen())
+    assume(answer.truth is not None and {"taxi", "ambulance"} <= town.seen())
     example = town.example(question)
     assert example.reply == ("yes" if answer else "no")
     assert example.margin == pytest.approx(abs(answer.margin), abs=1e-4)
@@ -145,7 +145,8 @@ def test_what_is_no_example_is_named(tmp_path):
 
 
 REFUSED = [("What is left of the taxi?", "data sets do not ask"), ("Is the taxi near the bus?", "do not ask")]
-REFUSED += [("Is the taxi left of the sedan?", "too close to say"), ("Is it?", "not understood")]
+REFUSED += [("Is the taxi left of the ambulance?", "too close to say"), ("Is it?", "not understood")]
+REFUSED += [("Is the ambulance left of the scooter?", "fits another vehicle")]
 REFUSED += [(f"Is the taxi {'very ' * 99} red?", "TownError")]
 
 
@@ -153,8 +154,10 @@ REFUSED += [(f"Is the taxi {'very ' * 99} red?", "TownError")]
 def test_what_no_data_set_asks_is_refused_in_one_line(question, why):
     town = Town()
     town.place("taxi", x=0.0, lane="near")
-    town.place("sedan", x=0.1, lane="far")
+    town.place("ambulance", x=0.1, lane="far")
     town.place("school bus", x=9.0)
+    for x, kind in ((-4.0, "scooter"), (-7.0, "kick scooter")):
+        town.place(kind, x=x, lane="near")
     with pytest.raises(TownError) as refused:
         town.example(question)
     assert why == "TownError" or why in str(refused.value)

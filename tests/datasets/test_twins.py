@@ -244,6 +244,19 @@ def test_verify_finds_a_twin_of_another_picture(dataset, tmp_path):
         assert "twins do not differ in one thing" in str(problem)
 
 
+def test_verify_finds_a_group_that_was_split(dataset, tmp_path):
+    def split(file):
+        group, index = file["group"][:], file["index"][:]
+        if np.bincount(group).max() > 2:
+            file["group"][:] = index // 2
+
+    if open_dataset(dataset).settings.questions_per_picture > 1:
+        pytest.skip("all groups are of one size: another number of any is found")
+    copy = changed_copy(dataset, tmp_path / "copy", split)
+    (problem, *_) = verify(copy, quick=True).problems
+    assert "not one group" in str(problem)
+
+
 @pytest.fixture(scope="module")
 def many(dataset_of):
     """Enough of them for the audit's tests."""

@@ -324,6 +324,57 @@ def test_the_quick_check_finds_what_contradicts_itself(edit, word, town):
     assert_reported(town, SHARD, word, quick=True)
 
 
+@pytest.fixture
+def families(dataset_of, copy):
+    """Every family, with an empty slot in many streets; the shard that is changed has examples 200 to 399."""
+    settings = Settings(
+        questions=("all",), entities=12, n=400, val=0, test=0, width=64, height=64, crowd="3-6", shard=200
+    )
+    return copy(dataset_of(settings), "families")
+
+
+def move_rows(rows, into):
+    """Write rows of every array, but not their numbers, into other rows."""
+
+    def edit(file):
+        arrays = [file[name] for name in file if isinstance(file[name], h5py.Dataset) and name != "index"]
+        for array in [*arrays, *file["scene"].values()]:
+            values = array[:]
+            values[into] = values[rows]
+            array[:] = values
+
+    return edit
+
+
+def put_into_empty_slot(name, value):
+    def edit(file):
+        row, slot = np.argwhere(file["scene/entity"][:] < 0)[0]
+        values = file[name][:]
+        values[row, slot] = value
+        file[name][:] = values
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "word"),
+    [
+        (move_rows([1, 3], [3, 1]), "neighbours"),
+        (move_rows(2, 3), "same answer"),
+        (move_rows([0, 1], [8, 9]), "two examples are the same"),
+        (put("family", 3, 77), "its family"),
+        (put("template", 3, 9), "template"),
+        (put("text", 3, 200), "text"),
+        (put_into_empty_slot("scene/pose", 1.5), "empty slot"),
+        (put_into_empty_slot("scene/paint", 3), "does not exist"),
+    ],
+)
+def test_the_quick_check_finds_what_no_families_make(edit, word, families):
+    assert problems(families, quick=True) == []
+    change(families, edit)
+    assert_reported(families, SHARD, word, quick=True)
+
+
 def test_the_quick_check_of_large_pictures_reads_an_odd_number_at_once(town, monkeypatch):
     monkeypatch.setattr(Settings, "at_once", lambda settings, most: 3)
     assert problems(town, quick=True) == []

@@ -13,19 +13,18 @@ from math import atan2, cos, dist, sin
 import numpy as np
 from scipy.spatial import ConvexHull
 
+from simtown.assets.entities import ENTITIES
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
+from simtown.language.colours import CLEAR_COLOUR, NO_COLOUR
 from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, NEARER
 from simtown.language.families import ANSWERS
-from simtown.language.nouns import NOUNS, group_of
+from simtown.language.nouns import NOUNS, called_by, group_of, perhaps_called_by
 from simtown.language.sights import also_shown
 from simtown.language.views import (
-    CLEAR_COLOUR,
-    HALF,
     HIDDEN,
     HIDDEN_MARGIN,
     LEAST_FOG,
     LEAST_INTENSITY,
-    NO_COLOUR,
 )
 from simtown.scenes.footprints import extents, outline
 
@@ -111,17 +110,48 @@ class Plain:
                 return not found or list(found.values()).count(True) > 1
             case "every", members:
                 return not self.members(members)
+            case "all", noun:
+                return any(self.is_called(thing, noun) for thing in range(self.vehicles))
             case ("query", "distance", one, other) | ("related", "between", one, other):
                 return self.the(one) is not None and self.the(one) == self.the(other)
+            case "holds", phrase, test:
+                return any(
+                    self.is_doubtful(part, lambda t: self.holds(t, test)) for part in self.alone(phrase)
+                )
             case "compared", _, phrase, end:
                 return any(
                     self.the(part) is not None and self.the(part) == self.the(end)
                     for part in self.alone(phrase)
                 )
-            case "query", _, phrase:
+            case "query", attribute, phrase:
                 thing = self.the(phrase)
-                return thing is not None and thing >= self.vehicles
+                if thing is None:
+                    return self.is_doubtful(
+                        phrase, lambda t: self.value_of(t, attribute), whichever=attribute != "box"
+                    )
+                return thing >= self.vehicles
         return False
+
+    def is_called(self, thing, noun):
+        """Whether a reader may call a vehicle by a noun for vehicles that does not mean it."""
+        kind, meant = self.kinds[thing], NOUNS.get(noun, (noun,))
+        if kind in meant or not {*meant} & {*ENTITIES}:
+            return False
+        colour, _, rest = noun.partition(" ")
+        if colour in COLOUR_WORDS and rest and kind in (*called_by(rest), *perhaps_called_by(rest)):
+            return self.body(thing) == colour or self.may_be_called(thing, colour)
+        return kind in (*called_by(noun), *perhaps_called_by(noun))
+
+    def is_doubtful(self, phrase, judge, whichever=True):
+        """Whether all that "the ..." may mean agree in something, though perhaps there is none of it."""
+        things, exists = self.referents(phrase)
+        values = {judge(thing) for thing in things}
+        return (
+            self.the(phrase) is None
+            and len(values) == 1
+            and None not in values
+            and not (exists and whichever)
+        )
 
     def alone(self, phrase):
         """The phrases with "the" of some that are joined."""
@@ -154,18 +184,23 @@ class Plain:
                 return None if metres is None else round(metres), metres
             case "query", "box", phrase:
                 thing = self.the(phrase)
-                if thing is None:
-                    return None, None
-                x0, _, x1, _ = self.boxes[thing]
-                middle = 3 * (x0 + x1) / 2 / self.width
-                unclear = min(abs(middle - 1), abs(middle - 2)) < 0.05
-                return None if unclear else min(int(middle), 2), thing
+                return (None if thing is None else self.value_of(thing, "box")), thing
             case "query", attribute, phrase:
-                thing = self.the(phrase)
-                value = None if thing is None else self.attribute(thing, attribute)
+                value = self.agreed(phrase, lambda thing: self.value_of(thing, attribute))
                 return None if value is None else ANSWERS[attribute].index(value), None
         truth = self.truth(form)
         return None if truth is None else int(truth), None
+
+    def value_of(self, thing, attribute):
+        """The value of an attribute of a thing, None if it is not clear or it has none."""
+        if thing >= self.vehicles:
+            return None
+        if attribute != "box":
+            return self.attribute(thing, attribute)
+        x0, _, x1, _ = self.boxes[thing]
+        middle = 3 * (x0 + x1) / 2 / self.width
+        unclear = min(abs(middle - 1), abs(middle - 2)) < 0.05
+        return None if unclear else min(int(middle), 2)
 
     def truth(self, form):
         match form.name, *form.parts:
@@ -265,6 +300,22 @@ class Plain:
         members = self.members(phrase.parts[0])
         return next(iter(members)) if list(members.values()) == [True] else None
 
+    def referents(self, phrase):
+        """All that "the ..." may mean, and whether one of them surely is it."""
+        set_form = phrase.parts[0]
+        members = self.members(set_form)
+        exists = True in members.values()
+        if set_form.name in ("most", "nth"):
+            place = set_form.parts[0] if set_form.name == "nth" else 1
+            exists = exists or list(self.candidates(set_form).values()).count(True) >= place
+        return list(members), exists
+
+    def agreed(self, phrase, judge):
+        """What is the same for all that "the ..." may mean, None if it is not, or perhaps there is none."""
+        things, exists = self.referents(phrase)
+        values = {judge(thing) for thing in things}
+        return values.pop() if exists and len(values) == 1 else None
+
     def meant(self, phrase):
         members = self.members(phrase.parts[0])
         return dict.fromkeys(members) if phrase.name == "the" and self.the(phrase) is None else members
@@ -276,8 +327,9 @@ class Plain:
             join = conjunction if phrase.name == "and" else disjunction
             return join([self.over(part, judge, out) for part in phrase.parts])
         if phrase.name == "the":
-            thing = self.the(phrase)
-            return None if thing is None else False if out.get(thing) else judge(thing)
+            return self.agreed(
+                phrase, lambda t: judge(t) if t not in out else None if out[t] is None else False
+            )
         members = {
             t: truth for t, truth in self.members(phrase.parts[0]).items() if t not in out or out[t] is None
         }
@@ -307,7 +359,7 @@ class Plain:
             case "among", phrase:
                 return self.meant(phrase).get(thing, False)
             case "related", "between", one, other:
-                return self.between(thing, self.the(one), self.the(other))
+                return self.agreed(one, lambda a: self.agreed(other, lambda b: self.between(thing, a, b)))
             case "related", relation, phrase:
                 return self.over(phrase, lambda other: self.related(thing, relation, other), itself)
             case "compared", order, phrase:
@@ -370,7 +422,6 @@ class Plain:
 
     def paint(self, thing):
         from simtown.assets.atlas import atlas
-        from simtown.assets.entities import ENTITIES
         from simtown.assets.palette import MATERIALS
 
         vehicle = self.things[thing]
@@ -396,7 +447,7 @@ class Plain:
         x0, y0, x1, y1 = self.boxes[thing]
         share = self.shares[thing][list(COLOUR_WORDS).index(body.replace("grey", "gray"))]
         pixels = share * (x1 - x0) * (y1 - y0) * self.visible[thing] / 2
-        clear = share >= max([CLEAR_COLOUR, *(one for one in self.shares[thing] if one >= HALF)])
+        clear = share >= max(CLEAR_COLOUR, *self.shares[thing])
         return body if clear and pixels >= 24 else None
 
     # Where things are.
@@ -455,7 +506,7 @@ class Plain:
 
     def between(self, thing, one, other):
         """Whether the middle of a thing is in the hull of two others, and in neither of them."""
-        if one is None or other is None:
+        if one == other:
             return None
         if thing in (one, other):
             return False

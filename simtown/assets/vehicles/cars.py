@@ -84,7 +84,7 @@ def driver(at: Point, shirt: str, hat: str = "brown", skin: str = "skin") -> Mes
     x, y, z = at
     trunk = frustum((0.28, 0.48, 0.42), (0.2, 0.36), at, shirt)
     head = box((0.3, 0.3, 0.26), (x, y, z + 0.42), skin)
-    return trunk + head + block((0.36, 0.36, 0.16), (x - 0.03, y, z + 0.64), hat, 0.07)
+    return somebody(trunk, head, block((0.36, 0.36, 0.16), (x - 0.03, y, z + 0.64), hat, 0.07))
 
 
 def eyes(at: Point, radius: float = 0.15, rim: str = "silver") -> Mesh:

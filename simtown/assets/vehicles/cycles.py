@@ -47,7 +47,7 @@ def rider(
         thigh = rod((hip[0], y * 0.7, hip[1]), knee, 0.12 * size, trousers)
         shin = rod(knee, (x, y, z + 0.06), 0.11 * size, trousers, end=0.08 * size)
         parts += [thigh, shin, box((0.26 * size, 0.13 * size, 0.1), (x + 0.04, y, z), "dark")]
-    return join(parts)
+    return somebody(parts)
 
 
 def _tube(start: Span, stop: Span, paint: str, radius: float = 0.055, y: float = 0.0) -> Mesh:

@@ -20,12 +20,12 @@ def _person(shirt: str, trousers: str, hat: str, seated: bool = False, reach: fl
         limbs = arm + rod((0.0, 0.14, 0.08), (0.42, 0.16, 0.06), 0.12, trousers)
         limbs += rod((0.42, 0.16, 0.1), (0.46, 0.16, -0.36), 0.1, trousers)
         limbs += box((0.26, 0.16, 0.1), (0.52, 0.16, -0.42), "dark")
-        return trunk + limbs.both_sides()
+        return somebody(trunk, limbs.both_sides())
     legs = []
     for y, heel, toe in ((0.14, 0.22, 0.28), (-0.14, -0.2, -0.15)):
         legs.append(rod((0.0, y, 0.8), (heel, y, 0.06), 0.13, trousers, end=0.1))
         legs.append(box((0.28, 0.18, 0.1), (toe, y, 0.0), "dark"))
-    return join(trunk, arm.both_sides(), legs)
+    return somebody(trunk, arm.both_sides(), legs)
 
 
 def _tractor(paint: str, hub: str) -> Mesh:

@@ -159,7 +159,7 @@ def food_truck() -> Mesh:
     dog += ball(0.2, (1.1, 0.0, 0.55), "red") + ball(0.2, (-1.1, 0.0, 0.55), "red")
     for i, y in enumerate((0.12, -0.12, 0.12, -0.12)):  # mustard
         dog += rod((-0.8 + 0.4 * i, y, 0.75), (-0.4 + 0.4 * i, -y, 0.75), 0.06, "yellow")
-    return van + hatch + keeper + awning + dog.at(-0.4, 0.0, 2.27)
+    return van + hatch + somebody(keeper) + awning + dog.at(-0.4, 0.0, 2.27)
 
 
 def camper_van() -> Mesh:

@@ -179,7 +179,7 @@ def tank() -> Mesh:
     soldier = ball(0.2, (-0.45, 0.25, 1.95), "skin", 7) + ball(0.24, (-0.45, 0.25, 1.97), "forest", 7, 2, 0.0)
     soldier += box((0.3, 0.4, 0.2), (-0.45, 0.25, 1.7), "forest")
     aerial = rod((-0.95, -0.4, 1.5), (-1.2, -0.4, 2.5), 0.03, "dark")
-    return centred(hull, patch, turret, gun, soldier, aerial, _work_lamps(1.78, 0.62, 0.88))
+    return centred(hull, patch, turret, gun, somebody(soldier), aerial, _work_lamps(1.78, 0.62, 0.88))
 
 
 def ice_resurfacer() -> Mesh:

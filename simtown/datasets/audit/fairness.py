@@ -19,6 +19,8 @@ from simtown.datasets.reader import SCENE_COLUMNS
 from simtown.datasets.settings import Settings
 from simtown.language.evaluate import CLOSE, KNOWN, evaluate
 from simtown.language.families import ANSWERS, CANNOT_TELL
+from simtown.language.programs import numbers_of
+from simtown.language.views import LANE_EDGE
 from simtown.scenes.placement import LEAST_VISIBLE
 from simtown.scenes.scene import SceneBatch
 
@@ -30,6 +32,14 @@ COLUMNS = (*WORDS, "visible", *SCENE_COLUMNS)
 FOLDS, LEAST, DRAWS = 5, 100, 100
 #: How often a word or a pair of words occurs at least, so that a model learns from it.
 OFTEN = 5
+#: What a picture shows at a glance, and words of programs: a question with one of each group asks for it.
+_GLANCES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "number of vehicles": (("count",), ("vehicle",)),
+    "weather": (("weather",),),
+    "vehicles in each lane": (
+        ("related", "most", "nth", "compared", "lane", "direction", "distance", "box", "hidden", "sight"),
+    ),
+}
 _SHORTCUT = (
     "A small model that reads nothing but the words beats the best constant answer: find the words that make "
     "an answer rare in a scene, and generate the data set again."
@@ -111,6 +121,7 @@ def findings(
             few.append(family.name)
         else:
             yield _information(family.name, own, name, settings.twins)
+            yield _glance(family.name, own, sample, name, settings.twins)
     yield from _too_few("information", name, few)
     n, remedy = counts.examples, "run simtown verify to see which, and generate the data set again."
     for check, count, what in (
@@ -207,6 +218,44 @@ def _information(family: str, own: Mapping[str, np.ndarray], name: str, twins: b
     bits = dict(zip(table, beyond.tolist(), strict=True))
     return Finding(
         check, name, figure, advice, min(1.0, float(p[worst]) * len(table)), details={"bits": bits}
+    )
+
+
+def _glance(
+    family: str, own: Mapping[str, np.ndarray], sample: Mapping[str, np.ndarray], name: str, twins: bool
+) -> Finding:
+    """Information of a family's answer with what a picture shows at a glance, beyond chance.
+
+    Where a question asks for just that, the answer depends on it: those questions are left out.
+    """
+    vehicle, y = sample["scene/entity"][own["row"]] >= 0, sample["scene/pose"][own["row"], :, 1]
+    lanes = [np.sum(vehicle & part, axis=1) for part in (y <= -LANE_EDGE, (y > -LANE_EDGE) & (y < 0), y >= 0)]
+    shown = {
+        "number of vehicles": vehicle.sum(axis=1),
+        "weather": sample["scene/weather"][own["row"]].astype(np.int64),
+        "vehicles in each lane": np.ravel_multi_index(lanes, (vehicle.shape[1] + 1,) * len(lanes)),
+    }
+    bits, worst, inherent = {}, 1.0, []
+    for what, groups in _GLANCES.items():
+        asking = np.all([np.isin(own["program"], numbers_of(words)).any(axis=1) for words in groups], axis=0)
+        keep = ~asking.reshape(-1, 1 + twins).any(axis=1).repeat(1 + twins)
+        feature, value = (np.unique(v[keep], return_inverse=True)[1] for v in (shown[what], own["value"]))
+        if len(value) < LEAST or not feature.max():
+            inherent += [what] if asking.any() else []
+            continue
+        beyond, _, p = information([feature], _shuffled(value, twins))
+        bits[what], worst = float(beyond[0]), min(worst, float(p[0]))
+    measured = [f"{what} {each:+.4f}" for what, each in bits.items()]
+    figure = f"bits beyond chance: {', '.join(measured) or 'none tested'}"
+    if inherent:
+        figure += f"; inherent: {', '.join(inherent)}"
+    advice = (
+        f"Answers of {family} can be guessed from what a picture shows at a glance: find out why, and "
+        "generate the data set again."
+    )
+    details = {"bits": bits, "inherent": inherent}
+    return Finding(
+        f"glance by {family}", name, figure, advice, min(1.0, worst * max(len(bits), 1)), details=details
     )
 
 

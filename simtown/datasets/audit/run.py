@@ -25,7 +25,7 @@ _PIECE, _BLOCK = 65_536, 2_048
 #: Checks of questions of families alone, and all checks in the order of a report.
 OF_FAMILIES = ("answers of another type", "wrong answers", "idle parts", "equal twins")
 _CHECKS = (
-    "answers", *OF_FAMILIES, "information", "question only",
+    "answers", *OF_FAMILIES, "information", "glance", "question only",
     "picture only", "position only", "duplicate scenes",
     "nearly repeated scenes", "repeated pictures", "scenes seen in training",
     "near copies of training scenes", "questions seen in training", "ambiguous margins", "occlusion",

@@ -13,15 +13,19 @@ enum { ALL, FILTER, MOST, NTH, UNION, THE, A, EVERY, NO, RELATED, HAS, SAME, COM
 enum { LEFTMOST, RIGHTMOST, NEAREST, FARTHEST, BIGGEST, SMALLEST };
 enum { COLOUR, LANE, DIRECTION, KIND, GROUP, HIDDEN, SIGHT, DISTANCE, BOX, OF_WEATHER };
 enum { NUMBER = 1000, ENTITY = 2000, WORD = 4000, LENGTH = 40, MOST_SLOTS = 64 };
+enum { PERHAPS_SHOWN = 1, CALLED_SO, CALLED_SO_IF_PAINTED }; // simtown/language/views.py
 const int VIEWERS = 4, BETWEEN = 8; // of relations, the first are the viewer's, then come drivers'
 
 typedef uint64_t Slots; // a bit a slot
 struct Set {
     Slots sure, possible;
+    bool some; // whether something surely belongs, though which is too close to say
 };
-struct One { // what "the ..." means
-    int slot;
-    bool close;
+struct One { // what "the ..." may mean; it is close if that may be several things, or perhaps nothing
+    Slots may_be;
+    bool close, exists;
+
+    int slot() const { return may_be ? __builtin_ctzll(may_be) : 0; }
 };
 struct Truth {
     int is; // 1, -1, or 0 where it is too close to say
@@ -35,7 +39,7 @@ struct Node {
     const Node* parts[7];
 };
 struct Street {
-    const int16_t *kind, *value, *solid;
+    const int16_t *kind, *value, *solid, *called;
     const int8_t *sight, *colours, *hides;
     const float *pose, *camera;
     const double *scale, *bulk;
@@ -100,7 +104,8 @@ struct Evaluator {
     Street street;
     int slots, vehicles, used;
     bool ill_posed, idle, outlined[MOST_SLOTS];
-    double margin, ahead[MOST_SLOTS], along[MOST_SLOTS], slope[MOST_SLOTS], away[MOST_SLOTS];
+    double margin, margin_of_close; // of what settles the answer, and of what is too close to say
+    double ahead[MOST_SLOTS], along[MOST_SLOTS], slope[MOST_SLOTS], away[MOST_SLOTS];
     int64_t corners[MOST_SLOTS];
     Turn heading[MOST_SLOTS];
     Slots looked; // slots of which ahead, along (the view), slope and heading are known
@@ -202,7 +207,9 @@ struct Evaluator {
             if (kind < 0 || seen < 0) continue;
             bool belongs = in_->nouns[row * in_->kinds + kind];
             if (belongs && seen == 1) found.sure |= bit(slot);
-            if (belongs || in_->alike[row * in_->kinds + kind]) found.possible |= bit(slot);
+            int may_be = in_->alike[row * in_->kinds + kind];
+            if (belongs || may_be == PERHAPS_SHOWN) found.possible |= bit(slot);
+            ill_posed |= may_be == CALLED_SO || (may_be == CALLED_SO_IF_PAINTED && street.called[slot] & in_->noun_colours[row]);
         }
         return found;
     }
@@ -255,18 +262,21 @@ struct Evaluator {
         for (Slots left = of.possible; left; left &= left - 1) {
             int slot = first_of(left);
             int surely = 0, perhaps = 0;
-            double nearest = INFINITY;
             for (Slots left = of.possible & ~bit(slot); left; left &= left - 1) {
-                int other = first_of(left);
-                Truth is = before.is(*this, other, slot);
-                nearest = least(nearest, is.margin);
-                surely += of.sure >> other & 1 && is.is > 0, perhaps += is.is >= 0;
+                int other = first_of(left), is = before.is(*this, other, slot).is;
+                surely += of.sure >> other & 1 && is > 0, perhaps += is >= 0;
             }
             if (which < surely || which > perhaps) continue;
-            margin = least(margin, nearest);
             found.possible |= bit(slot);
             if (surely == perhaps) found.sure |= of.sure & bit(slot);
         }
+        found.some = count_of(of.sure) > which;
+        for (Slots left = found.possible; left; left &= left - 1)
+            for (Slots others = of.possible & ~bit(first_of(left)); others; others &= others - 1) {
+                double metres = before.is(*this, first_of(others), first_of(left)).margin;
+                bool rivals = found.possible >> first_of(others) & 1;
+                (rivals ? margin_of_close : margin) = least(rivals ? margin_of_close : margin, metres);
+            }
         return found;
     }
 
@@ -275,7 +285,18 @@ struct Evaluator {
         Set set = members(phrase->parts[0]);
         int number = count_of(set.sure), at_most = count_of(set.possible);
         ill_posed |= !at_most || number > 1;
-        return {first_of(number ? set.sure : set.possible), number != 1 || at_most != 1};
+        return {set.possible, number != 1 || at_most != 1, set.sure || set.some};
+    }
+
+    // A truth of what "the ..." means: known if it is the same whichever thing that is.
+    template <class Test> static Truth agreed(One one, const Test& test)
+    {
+        Truth all = {0, INFINITY};
+        for (Slots left = one.may_be; left; left &= left - 1) {
+            Truth is = test(first_of(left));
+            all = {left == one.may_be || all.is == is.is ? is.is : 0, least(all.margin, is.margin)};
+        }
+        return all;
     }
 
     Set meant(const Node* phrase)
@@ -323,7 +344,7 @@ struct Evaluator {
     struct Before {
         int order;
         bool from_end = false;
-        One end = {0, false};
+        One end = {0, false, false};
 
         void to(Evaluator& own, const Node* phrase) { end = own.unique(phrase), from_end = true; }
 
@@ -334,7 +355,7 @@ struct Evaluator {
                 const Point* border = own.outline(slot);
                 own.away[slot] = to_border({own.street.camera[0], own.street.camera[1]}, border, own.corners[slot]);
             }
-            double metres = from_end ? own.distance(slot, end.slot) : own.away[slot];
+            double metres = from_end ? own.distance(slot, end.slot()) : own.away[slot];
             return order == NEAREST ? -metres : metres;
         }
 
@@ -359,9 +380,11 @@ struct Evaluator {
         }
         if (phrase->name == THE) {
             One other = unique(phrase);
-            ill_posed |= !other.close && in(end, other.slot) > 0;
-            Truth is = other.slot == slot ? Truth{-1, INFINITY} : relation.is(*this, slot, other.slot);
-            return {other.close ? 0 : is.is, is.margin};
+            ill_posed |= !other.close && in(end, other.slot()) > 0;
+            Truth is = agreed(other, [&](int one) {
+                return one == slot ? Truth{-1, INFINITY} : in(end, one) == 0 ? Truth{0, INFINITY} : relation.is(*this, slot, one);
+            });
+            return {other.close && !other.exists ? 0 : is.is, is.margin};
         }
         Set set = those(phrase);
         set = {set.sure & ~end.possible & ~bit(slot), set.possible & ~end.sure & ~bit(slot)};
@@ -434,17 +457,23 @@ struct Evaluator {
 
     Truth is_between(int slot, One a, One b)
     {
-        ill_posed |= a.slot == b.slot && !a.close && !b.close;
-        double metres = slot == a.slot || slot == b.slot ? -INFINITY : between(slot, a.slot, b.slot);
-        return {a.close || b.close ? 0 : beyond(metres, in_->constants[1]), fabs(metres)};
+        ill_posed |= a.slot() == b.slot() && !a.close && !b.close;
+        Truth is = agreed(a, [&](int one) {
+            return agreed(b, [&](int other) {
+                if (one == other) return Truth{0, INFINITY};
+                double metres = slot == one || slot == other ? -INFINITY : between(slot, one, other);
+                return Truth{beyond(metres, in_->constants[1]), fabs(metres)};
+            });
+        });
+        return {(a.close && !a.exists) || (b.close && !b.exists) ? 0 : is.is, is.margin};
     }
 
     // The truth of a predicate of each of some slots. The parts of a phrase are looked at even if there are none.
     void judge_all(const Node* test, Slots subjects, int* is)
     {
         if (!subjects) {
-            double before = margin;
-            judge(test, 0), margin = before;
+            double before = margin, close_before = margin_of_close;
+            judge(test, 0), margin = before, margin_of_close = close_before;
         }
         for (Slots left = subjects; left; left &= left - 1) {
             int slot = first_of(left);
@@ -468,8 +497,11 @@ struct Evaluator {
         }
         if (phrase->name == THE) {
             One one = unique(phrase);
-            judge_all(test, bit(one.slot), is);
-            return one.close ? 0 : is[one.slot];
+            judge_all(test, one.may_be, is);
+            all = agreed(one, [&](int slot) { return Truth{is[slot], INFINITY}; }).is;
+            if (!one.close || one.exists) return all;
+            ill_posed |= all != 0; // all that it may be agree, but perhaps there is none
+            return 0;
         }
         Set set = those(phrase);
         judge_all(test, set.possible, is);
@@ -553,31 +585,38 @@ struct Evaluator {
         close = one.close;
         if (attribute == DISTANCE) {
             One other = unique(node->parts[2]);
-            ill_posed |= one.slot == other.slot && !one.close && !other.close;
-            close |= other.close, number = distance(one.slot, other.slot);
+            ill_posed |= one.slot() == other.slot() && !one.close && !other.close;
+            close |= other.close, number = distance(one.slot(), other.slot());
             return (int64_t)nearbyint(number);
         }
-        if (one.slot >= vehicles) {
+        if (one.slot() >= vehicles) {
             ill_posed |= !one.close;
             return 0;
         }
-        if (attribute == BOX) number = one.slot;
-        int64_t is = value(one.slot, attribute == BOX ? SIGHT : attribute);
-        close |= is < 0;
+        if (attribute == BOX) number = one.slot();
+        int64_t is = value(one.slot(), attribute == BOX ? SIGHT : attribute);
+        bool agree = is >= 0, whichever = one.exists && attribute != BOX;
+        for (Slots left = one.may_be; left; left &= left - 1) {
+            int slot = first_of(left);
+            agree &= slot < vehicles && value(slot, attribute == BOX ? SIGHT : attribute) == is;
+        }
+        close = is < 0 || (one.close && !(agree && whichever));
+        // a reader would give the value, though perhaps there is no such thing, or its box is another one
+        ill_posed |= one.close && agree && !whichever;
         return is;
     }
 
     void run(int64_t row)
     {
         int64_t begin = 0;
-        used = 0, ill_posed = idle = false, margin = INFINITY, looked = 0;
+        used = 0, ill_posed = idle = false, margin = margin_of_close = INFINITY, looked = 0;
         for (int slot = 0; slot < slots; slot++) away[slot] = NAN, outlined[slot] = false;
         const Node* root = read(in_->programs + row * in_->length, in_->length, begin);
         bool close = false;
         in_->number[row] = NAN;
         in_->answer[row] = ask(root, close, in_->number[row]);
         in_->state[row] = ill_posed ? ILL_POSED : close ? CLOSE : KNOWN;
-        in_->margin[row] = margin, in_->idle[row] = idle;
+        in_->margin[row] = close ? least(margin, margin_of_close) : margin, in_->idle[row] = idle;
     }
 };
 } // namespace
@@ -590,7 +629,7 @@ extern "C" __attribute__((visibility("default"))) int64_t run_programs(const Run
     int64_t s = in->slots, v = in->vehicles;
     own->in_ = in, own->room = (Point*)(own + 1), own->slots = (int)s, own->vehicles = (int)v;
     for (int64_t n = 0; n < in->scenes && s <= MOST_SLOTS; n++) {
-        own->street = {in->kind + n * s, in->value + n * v * in->attributes, in->solid + n * s, in->sight + n * s,
+        own->street = {in->kind + n * s, in->value + n * v * in->attributes, in->solid + n * s, in->called + n * v, in->sight + n * s,
                        in->colours + n * v * in->colour_words, in->hides + n * v, in->pose + 3 * n * s, in->camera + 7 * n,
                        in->scale + n * s, in->bulk + n * s, in->weather[n]};
         own->run(n);
