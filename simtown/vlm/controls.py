@@ -17,7 +17,7 @@ from simtown.language.evaluate import KNOWN, evaluate
 from simtown.language.families import ANSWERS, FamilyError, Template, families, slots_of
 from simtown.language.forms import Form
 from simtown.language.instructions import prompt
-from simtown.language.nouns import kinds_meant
+from simtown.language.nouns import confused_with, kinds_meant
 from simtown.language.programs import encode, stored
 from simtown.language.questions import PHRASINGS, text
 from simtown.language.replies import Gold
@@ -80,7 +80,7 @@ def exist(one: AskedExample) -> list[Query]:
     family, out = families()["exist"], []
     here = {vehicle.entity for vehicle in one.example.scene.vehicles}
     kinds = [ENTITIES[kind] for kind in one.asked.dataset.settings.kinds]
-    absent = [kind for kind in kinds if kind not in here]
+    absent = [kind for kind in kinds if here.isdisjoint(confused_with(kind))]
     nouns = dict.fromkeys(form.parts[0] for form in one.form.forms() if form.name == "all")
     named = [noun for noun in nouns if noun != "vehicle" and not here.isdisjoint(kinds_meant(noun))]
     wanted = named + ([absent[one.number * _STEP % len(absent)]] if absent and named else [])

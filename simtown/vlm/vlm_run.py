@@ -20,6 +20,7 @@ import numpy as np
 from simtown.core.files import DamagedError, as_json, save_text
 from simtown.core.options import SettingsError, check, recorded
 from simtown.core.runs import RunRecord
+from simtown.core.streams import Stream
 from simtown.core.tables import Table
 from simtown.core.untrusted import markdown, open_to_append
 from simtown.core.version import __version__
@@ -105,10 +106,11 @@ def evaluate_model(
         few = min(count, settings.controls)
         conditions |= {name: (control, few) for name, control in CONTROLS.items()}
 
-    def queries(name: str) -> Iterator[tuple[AskedExample, Query]]:
+    def queries(name: str, shuffled: bool = False) -> Iterator[tuple[AskedExample, Query]]:
         """The queries of a condition, whose keys begin with its name, and their examples."""
         condition, number = conditions[name]
-        for example in map(asked.__getitem__, range(number)):
+        order = _asking_order(number) if shuffled else range(number)
+        for example in map(asked.__getitem__, order):
             for query in condition(example):
                 yield example, replace(query, key=f"{name}/{query.key}")
 
@@ -119,7 +121,8 @@ def evaluate_model(
         total = count + sum(1 for name in controls for _ in queries(name))
         progress = bars(f"evaluate {model}", total)
         progress(min(total, sum(key.partition("/")[0] in conditions for key in answers)))
-        missing = (query for name in conditions for _, query in queries(name) if query.key not in answers)
+        in_turn = (query for name in conditions for _, query in queries(name, shuffled=True))
+        missing = (query for query in in_turn if query.key not in answers)
         begun = time.monotonic()
         for query, raw in opened.ask(missing):
             now = time.monotonic()
@@ -157,6 +160,12 @@ def evaluate_model(
         for name, text in written.items():
             save_text(out / name, text)
     return results
+
+
+def _asking_order(count: int) -> list[int]:
+    """The order in which examples are asked: neighbours have different answers, so they stand apart."""
+    numbers = Stream(0, "", "asking order").uniform(np.arange(count), 1)[:, 0]
+    return [int(number) for number in numbers.argsort(kind="stable")]
 
 
 class StoredAnswer(Said, frozen=True, kw_only=True):
