@@ -44,18 +44,14 @@ def check_counts(faces: int = 0, corners: int = 0, pixels: int = 0) -> None:
 
 @dataclass(eq=False)
 class Texture:
-    """A picture over faces, and how it goes on beyond its sides, and beyond its top and bottom.
-
-    Its channels are RGBA, or RGB to leave its opacity out.
-    """
+    """A picture over faces, and how it goes on beyond its sides, and beyond its top and bottom."""
 
     picture: Image.Image
-    wraps: tuple[str, str] = ("repeat", "repeat")
-    channels: str = "RGBA"
+    wraps: Sequence[str] = ("repeat", "repeat")
 
     @cached_property
     def _pixels(self) -> np.ndarray:
-        return np.asarray(eight_bits(self.picture).convert(self.channels).convert("RGBA"))
+        return np.asarray(eight_bits(self.picture).convert("RGBA"))
 
     def at(self, places: np.ndarray) -> np.ndarray:
         """(t, 4) linear colours and opacities at (t, 2) places: right of the left side, below the top."""
@@ -74,8 +70,8 @@ class Part:
         corners: (t, 3, 3).
         name: of the material.
         colour: linear, with an opacity.
-        alpha: what opacity does, as in glTF: OPAQUE (nothing), BLEND, or MASK.
-        cutoff: what is less opaque than this is a hole, if masked.
+        opacity: instead of that of all colours.
+        cutoff: what is less opaque than this is a hole, and all else solid.
         tints: (t, 3, c) linear colours of the corners.
         texture: over the faces.
         places: (t, 3, 2) of the corners in it.
@@ -83,9 +79,9 @@ class Part:
 
     corners: np.ndarray
     name: str
-    colour: Sequence[float]
-    alpha: str = "BLEND"
-    cutoff: float = 0.0
+    colour: Sequence[float] | np.ndarray
+    opacity: float | None = None
+    cutoff: float | None = None
     tints: np.ndarray | None = None
     texture: Texture | None = None
     places: np.ndarray | None = None
@@ -101,17 +97,16 @@ class Part:
         if self.texture is not None and self.places is not None:
             first, second, third = self.places.swapaxes(0, 1)
             places = (first * (1 - s - t) + second * s + third * t for s, t in _PLACES)
-            samples = map(colour.__mul__, map(self.texture.at, places))
-        least = self.cutoff if self.alpha == "MASK" else -np.inf
+            samples = (colour * self.texture.at(place) for place in places)
         total, shown, count = np.zeros_like(colour), np.zeros((len(colour), 1)), 0
         for sample in samples:
-            is_shown = sample[:, 3:] >= least
+            is_shown = sample[:, 3:] >= (-np.inf if self.cutoff is None else self.cutoff)
             total += np.where(is_shown, sample, 0.0)
             shown += is_shown
             count += 1
         total /= np.maximum(shown, 1)
-        if self.alpha == "MASK":
+        if self.cutoff is not None:
             total[:, 3] = np.where(2 * shown[:, 0] < count, np.nan, 1.0)
-        elif self.alpha == "OPAQUE":
-            total[:, 3] = 1.0
+        elif self.opacity is not None:
+            total[:, 3] = self.opacity
         return total

@@ -66,12 +66,12 @@ class KindFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @contextmanager
-def _reading(mesh: Path) -> Iterator[None]:
+def _reading(mesh: Path, remedy: str = "") -> Iterator[None]:
     """Errors of the readers become KindsErrors that name the mesh's file."""
     try:
         yield
     except (KindsError, RefusedError) as error:
-        raise KindsError(f"{mesh}: {error}") from error
+        raise KindsError(f"{mesh}: {remedy}{error}") from error
     except Exception as error:  # a damaged file raises all kinds
         raise KindsError(f"{mesh} cannot be read as {mesh.suffix[1:].upper()}: {error!r:.200}") from error
 
@@ -82,22 +82,22 @@ def files_of(mesh: Path) -> dict[str, bytes]:
     Raises KindsError if one is missing or cannot be read.
     """
     files, named = dict[str, bytes](), [(mesh.name, "")]
-    with _reading(mesh):
-        for name, remedy in named:  # which grows
-            if name in files:
-                continue
+    for name, remedy in named:  # which grows
+        if name in files:
+            continue
+        with _reading(mesh, remedy):
             if {*name} & {"\\", ":"}:
-                raise KindsError(f"{remedy}: '{name}' is not the name of a file beside it")
+                raise RefusedError(f"'{name}' is not the name of a file beside it")
             path = inside(mesh.parent, unquote(name))
-            if not path.is_file():
-                raise KindsError(f"it needs {name}: put the file into {mesh.parent}")
-            content = files[name] = read_bytes(path, follow=False)
-            ending = path.suffix.lower()
-            if ending == ".glb":
-                others = gltf.files_named(content)
-            else:
-                others = wavefront.files_named(name, content) if ending in (".obj", ".mtl") else []
-            named += [(other, f"change {_NAMED[ending]} in {name}") for other in others]
+        if not path.is_file():
+            raise KindsError(f"{mesh} needs {name}: put the file into {mesh.parent}")
+        content = files[name] = read_bytes(path, follow=False)
+        ending = path.suffix.lower()
+        with _reading(mesh):
+            others = gltf.files_named(content) if ending == ".glb" else []
+            if ending in (".obj", ".mtl"):
+                others = wavefront.files_named(name, content)
+        named += [(other, f"change {_NAMED[ending]} in {name}: ") for other in others]
     return files
 
 
@@ -107,9 +107,8 @@ def read(file: Path, about: KindFile, where: Path) -> tuple[Mesh, str]:
     Raises KindsError if the mesh cannot be used; the message names the file and says what to change.
     """
     is_glb = where.suffix.lower() == ".glb"
-    if not is_glb and (about.node or None in (about.length, about.forward, about.up)):
-        lacks = "an OBJ file has no metres and axes, and no nodes"
-        raise KindsError(f"{file}: {lacks}: give `length`, `forward` and `up`, and not `node`")
+    if not is_glb and None in (about.length, about.forward, about.up):
+        raise KindsError(f"{file}: an OBJ file has no metres and axes: give `length`, `forward` and `up`")
     corners, colour, names = _load(where, about.node)
     up, forward = about.up or "+y", about.forward or "+z"
     if up[1] == forward[1]:
@@ -146,11 +145,11 @@ def _checked(where: str, mesh: Mesh, advice: str) -> Mesh:
         sizes = [" x ".join(f"{x:.3g}" for x in each) for each in (size, LEAST_SIZE, LARGEST_SIZE)]
         rule = "{} m long, wide and high, and a vehicle at least {} and at most {}".format(*sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
-            shortest = np.ceil(100 * size[0] * (least / size).max() - _ROUNDING) / 100
-            longest = np.floor(100 * size[0] * (most / size).min() + _ROUNDING) / 100
-        remedy = advice.format(f"{shortest:.2f} to {longest:.2f}")
-        if not shortest <= longest:
-            remedy = "no length fits its proportions: change them, or its front and its upper side"
+            shortest = round(size[0] * (least / size).max() + 0.005, 2)
+            longest = round(size[0] * (most / size).min() - 0.005, 2)
+        remedy = "no length fits its proportions: change them, or which axes are its front and its top"
+        if shortest <= longest:
+            remedy = advice.format(f"{shortest:.2f} to {longest:.2f}")
         raise KindsError(f"{where} is {rule}: {remedy}")
     if len(mesh.triangles) > MOST_FACES:
         raise KindsError(f"{where} has {len(mesh.triangles):,} faces: a vehicle has at most {MOST_FACES:,}")
@@ -165,7 +164,9 @@ def _load(where: Path, node: str | None) -> list[np.ndarray]:
     files = files_of(where)
     with _reading(where), np.errstate(invalid="ignore", over="ignore"):
         if where.suffix.lower() == ".glb":
-            parts = gltf.read_glb(files[where.name], files, node)
+            parts = gltf.Glb(files[where.name], files).parts(node)
+        elif node is not None:
+            raise KindsError("an OBJ file has no nodes: leave `node` out")
         else:
             parts = [(np.eye(4), part) for part in wavefront.read_obj(where.name, files)]
         textures = {part.texture for _, part in parts if part.texture}

@@ -9,16 +9,13 @@ from dataclasses import replace
 import numpy as np
 
 from simtown.assets.faces import Part, Texture, check_counts, linear
-from simtown.assets.mesh import dots, face_normals
 from simtown.core.files import KindsError
-from simtown.core.untrusted import RefusedError, parse_picture
+from simtown.core.untrusted import parse_picture
 
 #: Most corners of a polygon.
 LARGEST_POLYGON = 1_000
 #: The sRGB colour of what has none: light grey.
-_LIGHT_GREY = 0.8
-#: A triangle of a polygon may look back by this part of its area, as corners are rounded.
-_FLAT = 1e-4
+_LIGHT_GREY = [0.8]
 #: Statements of an OBJ file that change neither shape nor colour: names, groups, smoothing, normals.
 _WITHOUT_EFFECT = ("o", "g", "s", "mg", "vn", "mtllib", "lod", "shadow_obj", "trace_obj")
 #: An option of a texture that is applied or filters it, with its values.
@@ -43,7 +40,10 @@ def _statements(file: str, content: bytes) -> Iterator[tuple[str, str, str]]:
 
 
 def files_named(file: str, content: bytes) -> list[str]:
-    """The names of the files that an OBJ file (materials) or an MTL file (pictures) needs. Raises KindsError."""
+    """The names of the materials that an OBJ file needs, or of the pictures of an MTL file.
+
+    Raises KindsError.
+    """
     names = []
     for place, word, rest in _statements(file, content):
         if word == "mtllib":
@@ -80,41 +80,42 @@ def _numbers(place: str, rest: str, *counts: int) -> list[float]:
 def _materials(file: str, files: Mapping[str, bytes]) -> dict[str, Part]:
     """The materials of an MTL file by name, as parts without faces.
 
-    Their `places` are (2, 2) the scale of texture coordinates, and what is added to them.
+    Their places are the (2, 2) scale of texture coordinates, and what is added to them.
     """
-    written = dict[str, dict[str, tuple[str, str]]]()
-    current = dict[str, tuple[str, str]]()
+    materials = dict[str, Part]()
+    part, has_opacity = _plain(), False
     for place, word, rest in _statements(file, files[file]):
-        key = word.lower()
-        if key == "newmtl":
-            current = written[" ".join(rest.split())] = {}
-        elif key in ("map_d", "decal"):
-            raise KindsError(f"{place}: remove {word}, which is not read, or export a GLB file")
-        current[key] = place, rest
-    return {name: _material(name, statements, files) for name, statements in written.items()}
+        match word.lower():
+            case "newmtl":
+                name, has_opacity = " ".join(rest.split()), False
+                part = materials[name] = _plain(name)
+            case "kd" if not part.texture:
+                part.colour = _opaque(_numbers(place, rest, 1, 3))
+            case "d":
+                (part.opacity,) = _numbers(place, rest, 1)
+                has_opacity = True
+            case "tr" if not has_opacity:
+                part.opacity = 1.0 - _numbers(place, rest, 1)[0]
+            case "map_kd":
+                options, picture = _map(place, rest)
+                wrap = "clamp" if options.get("clamp") == ["on"] else "repeat"
+                part.texture = Texture(parse_picture(files[picture], f"texture {picture}"), (wrap, wrap))
+                part.colour = np.ones(4)  # since programs write any Kd beside it
+                across, up = [*map(float, options.get("s", ())), 1.0, 1.0][:2]
+                right, above = [*map(float, options.get("o", ())), 0.0, 0.0][:2]
+                part.places = np.array([[across, -up], [right, 1.0 - above]])  # pictures begin at the top
+            case "map_d" | "decal":
+                raise KindsError(f"{place}: remove {word}, which is not read, or export a GLB file")
+    return materials
 
 
-def _material(name: str, statements: Mapping[str, tuple[str, str]], files: Mapping[str, bytes]) -> Part:
-    def numbers(key: str, default: float, *counts: int) -> list[float]:
-        return _numbers(*statements[key], *counts) if key in statements else [default]
+def _opaque(srgb: list[float]) -> np.ndarray:
+    """(4,) linear colour of one for all channels or three."""
+    return np.append(linear(np.resize(srgb, 3)), 1.0)
 
-    colour = linear(np.resize(numbers("kd", _LIGHT_GREY, 1, 3), 3))
-    (clear,) = numbers("tr", 0.0, 1)
-    (opacity,) = numbers("d", 1.0 - clear, 1)
-    part = Part(np.zeros((0, 3, 3)), name, (*colour, opacity))
-    if "map_kd" in statements:
-        place, rest = statements["map_kd"]
-        options, file = _map(place, rest)
-        try:
-            picture = parse_picture(files[file])
-        except RefusedError as error:
-            raise KindsError(f"{place}: {file} cannot be used: {error}") from None
-        wrap = "clamp" if options.get("clamp") == ["on"] else "repeat"
-        part.texture, part.colour = Texture(picture, (wrap, wrap), "RGB"), (1.0, 1.0, 1.0, opacity)
-        across, up = [*map(float, options.get("s", ())), 1.0, 1.0][:2]
-        right, above = [*map(float, options.get("o", ())), 0.0, 0.0][:2]
-        part.places = np.array([[across, -up], [right, 1.0 - above]])  # pictures begin at the top
-    return part
+
+def _plain(name: str = "") -> Part:
+    return Part(np.zeros((0, 3, 3)), name, _opaque(_LIGHT_GREY), opacity=1.0)
 
 
 def read_obj(file: str, files: Mapping[str, bytes]) -> list[Part]:
@@ -128,81 +129,54 @@ def read_obj(file: str, files: Mapping[str, bytes]) -> list[Part]:
         KindsError: it has something that is not read, or too much of it; the message says what to change.
         ValueError: it is damaged; also others, such as LookupError.
     """
-    vertices, places, faces = list[list[float]](), list[list[float]](), 0
-    polygons = dict[str, list[list[tuple[int, int]]]]()
-    materials = {"": Part(np.zeros((0, 3, 3)), "", (*linear(np.full(3, _LIGHT_GREY)), 1.0))}
+    materials, material = {"": _plain()}, ""
     for other in files_named(file, files[file]):
         materials |= _materials(other, files)
-    material = ""
+    vertices, places = list[list[float]](), list[list[float]]()
+    faces = dict[str, list[tuple[int, int]]]()
+    count = 0
     for place, word, rest in _statements(file, files[file]):
-        if word == "v":
-            vertices.append(_numbers(place, rest, 3, 4, 6, 7))
-        elif word == "vt":
-            places.append(_numbers(place, rest, 2, 3)[:2])
-        elif word == "usemtl":
-            material = " ".join(rest.split())
-            if material not in materials:
-                raise KindsError(f"{place}: no file of mtllib has the material '{material}': add it")
-        elif word == "f":
-            corners = [f"{corner}/0".split("/") for corner in rest.partition("#")[0].split()]
-            if len(corners) > LARGEST_POLYGON:
-                raise KindsError(f"{place}: a face of {len(corners):,} corners: triangulate it")
-            faces += max(len(corners) - 2, 0)
-            polygons.setdefault(material, []).append(
-                [(_index(v, vertices), _index(t or "0", places)) for v, t, *_ in corners]
-            )
-        elif word not in _WITHOUT_EFFECT:
-            raise KindsError(f"{place}: {word} is not read: export a mesh of triangles")
-        check_counts(faces, max(len(vertices), len(places)))
+        match word:
+            case "v":
+                vertices.append(_numbers(place, rest, 3, 4, 6, 7))
+            case "vt":
+                places.append(_numbers(place, rest, 2, 3)[:2])
+            case "usemtl":
+                material = " ".join(rest.split())
+                if material not in materials:
+                    raise KindsError(f"{place}: no file of mtllib has the material '{material}': add it")
+            case "f":
+                corners = [f"{corner}//".split("/") for corner in rest.partition("#")[0].split()]
+                if len(corners) > LARGEST_POLYGON:
+                    raise KindsError(f"{place}: a face of {len(corners):,} corners: triangulate it")
+                named = [(_row(v, vertices), _row(t or "0", places)) for v, t, *_ in corners]
+                last = len(named) - 1
+                fan = [(0, i, i + 1) for i in range(1, last)]
+                if last == 3:
+                    fan = [(0, 1, 2), (2, 3, 0)]
+                faces.setdefault(material, []).extend(named[i] for triangle in fan for i in triangle)
+                count += len(fan)
+            case word if word not in _WITHOUT_EFFECT:
+                raise KindsError(f"{place}: {word} is not read: export a mesh of triangles")
+        check_counts(count, max(len(vertices), len(places)))
     points = np.array([vertex[:3] for vertex in vertices])
-    has_colours = max(map(len, vertices), default=0) > 4
-    colours = np.array([vertex[3:6] if len(vertex) > 4 else [1.0] * 3 for vertex in vertices])
+    tints = np.array([vertex[3:6] if len(vertex) > 4 else [1.0] * 3 for vertex in vertices])
     parts = []
-    for name, faces_of in reversed(polygons.items()):
-        corners = np.array([corner for polygon in faces_of for corner in polygon])
-        if corners[:, 0].min() < 0:
-            raise ValueError(f"a face of {name} names a corner before the first one")
-        rows = _triangles(points[corners[:, 0]], np.array([len(polygon) for polygon in faces_of]))
-        vertex, place_of = corners[rows].transpose(2, 0, 1)
+    for name, rows in reversed(faces.items()):
+        vertex, place_of = np.array(rows).reshape(-1, 3, 2).transpose(2, 0, 1)
         part = replace(materials[name], corners=points[vertex], places=None)
-        if has_colours:
-            part.tints = linear(colours[vertex].mean(axis=1, keepdims=True))
-            part.colour = part.colour if name else (1.0, 1.0, 1.0, 1.0)
-        if (frame := materials[name].places) is not None:
-            if place_of.min() < 0:
-                raise KindsError(f"{file}: faces of {name} have no texture coordinates: unwrap them")
+        frame = materials[name].places
+        if vertex.min(initial=0) < 0 or (frame is not None and place_of.min(initial=0) < 0):
+            raise KindsError(f"{file}: faces of the material '{name}' lack corners, or texture coordinates")
+        if (tints != 1.0).any():
+            part.tints = linear(tints[vertex].mean(axis=1, keepdims=True))
+            part.colour = part.colour if name else np.ones(4)
+        if frame is not None:
             part.places = np.array(places)[place_of] * frame[0] + frame[1]
         parts.append(part)
     return parts
 
 
-def _index(number: str, table: list[list[float]]) -> int:
-    """The row that a face names, from 1 on or back from -1; -1 for 0, which names none."""
+def _row(number: str, table: list[list[float]]) -> int:
+    """The row that a face names, from 1 on or back from -1; negative if it is not there."""
     return int(number) + (len(table) if number.startswith("-") else -1)
-
-
-def _triangles(points: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """(t, 3) rows of (c, 3) points: the triangles of polygons with so many corners each.
-
-    All triangles of a polygon share a corner from which they look one way. Raises KindsError if it has none.
-    """
-    first = np.cumsum(counts) - counts
-    triangles, owners = [], []
-    for count in np.unique(counts):
-        owner = np.flatnonzero(counts == count)
-        rows = first[owner, None] + np.arange(count)
-        for _ in range(count):
-            later = rows[:, 2:]
-            fans = np.stack([0 * later + rows[:, :1], rows[:, 1:-1], later], axis=2).reshape(-1, 3)
-            normals = face_normals(points[fans]).reshape(*later.shape, 3)
-            whole = normals.sum(axis=1, keepdims=True)
-            is_folded = (dots(normals, whole) < -_FLAT * dots(whole, whole)).any(axis=1)
-            rows[is_folded] = np.roll(rows[is_folded], 1, axis=1)
-            if not is_folded.any():
-                break
-        else:
-            raise KindsError(f"it has a face of {count} corners that is bent inwards too far: triangulate it")
-        triangles.append(fans)
-        owners.append(np.repeat(owner, count - 2))
-    order = np.argsort(np.concatenate(owners), kind="stable")
-    return np.concatenate(triangles)[order]

@@ -224,10 +224,10 @@ def eight_bits(picture: Image.Image) -> Image.Image:
     return Image.fromarray((np.asarray(picture) >> 8).astype(np.uint8))
 
 
-def parse_picture(content: bytes) -> Image.Image:
+def parse_picture(content: bytes, name: str) -> Image.Image:
     """The picture in the content of a PNG or JPEG file; its pixels are read when they are first used.
 
-    Raises RefusedError for another format or too many pixels, and OSError.
+    Raises RefusedError, which names it, for another format or too many pixels.
     """
     from PIL import Image, UnidentifiedImageError
 
@@ -235,9 +235,9 @@ def parse_picture(content: bytes) -> Image.Image:
         with warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning):
             return Image.open(BytesIO(content), formats=("PNG", "JPEG"))
     except UnidentifiedImageError:
-        raise RefusedError("it is not a PNG or JPEG file") from None
+        raise RefusedError(f"the {name} is not a PNG or JPEG file") from None
     except Image.DecompressionBombError as error:
-        raise RefusedError(f"it is too large ({error})") from None
+        raise RefusedError(f"the {name} is too large ({error})") from None
 
 
 def open_hdf5(path: Path) -> h5py.File:
