@@ -225,8 +225,9 @@ def _materials(
             raise KindsError(f"{file}: `materials` has {name} = '{chosen}', but {known}")
         result[names == name] = material(chosen)
     body = (names == about.paint) | (about.paint is None)
-    if not body.any() and about.paint in PAINTS:
-        body = result == material(about.paint)
+    for nearest in (result, _nearest(seen, PAINTS)):  # since white, for one, comes to a trim
+        if not body.any() and about.paint in PAINTS:
+            body = nearest == material(about.paint)
     if not body.any():
         raise KindsError(f"{file}: `paint` is '{about.paint}', but the materials of the mesh are: {has}")
     area = np.bincount(result[body], lengths(face_normals(corners[body])), len(MATERIALS))[: len(PAINTS)]
