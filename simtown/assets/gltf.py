@@ -5,6 +5,7 @@ What a file says is applied, or changes neither shape nor colour, or is refused 
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 from base64 import b64decode
@@ -12,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from simtown.assets.faces import Part, Texture, check_counts
@@ -41,7 +41,7 @@ def _split(content: bytes) -> tuple[Any, bytes]:
     if struct.unpack_from("<4sI4x4x4s", content) != (b"glTF", 2, b"JSON"):
         raise ValueError("it does not begin as GLB 2.0 does")
     end = 20 + struct.unpack_from("<I", content, 12)[0]
-    return msgspec.json.decode(content[20:end]), content[end + 8 :]
+    return json.loads(content[20:end]), content[end + 8 :]
 
 
 def files_named(content: bytes) -> list[str]:

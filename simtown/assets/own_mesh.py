@@ -145,11 +145,11 @@ def _checked(where: str, mesh: Mesh, advice: str) -> Mesh:
         sizes = [" x ".join(f"{x:.3g}" for x in each) for each in (size, LEAST_SIZE, LARGEST_SIZE)]
         rule = "{} m long, wide and high, and a vehicle at least {} and at most {}".format(*sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
-            shortest = round(size[0] * (least / size).max() + 0.005, 2)
-            longest = round(size[0] * (most / size).min() - 0.005, 2)
+            shortest = f"{size[0] * (least / size).max() + 0.005:.2f}"
+            longest = f"{size[0] * (most / size).min() - 0.005:.2f}"
         remedy = "no length fits its proportions: change them, or which axes are its front and its top"
-        if shortest <= longest:
-            remedy = advice.format(f"{shortest:.2f} to {longest:.2f}")
+        if float(shortest) <= float(longest):
+            remedy = advice.format(f"{shortest} to {longest}")
         raise KindsError(f"{where} is {rule}: {remedy}")
     if len(mesh.triangles) > MOST_FACES:
         raise KindsError(f"{where} has {len(mesh.triangles):,} faces: a vehicle has at most {MOST_FACES:,}")

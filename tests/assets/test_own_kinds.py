@@ -179,7 +179,6 @@ def test_twenty_thousand_faces_are_simplified_and_the_shape_stays(monkeypatch, t
 
 
 BOX = trimesh.creation.box((1, 1, 2))
-NOTHING = "has 0 faces with an area: give"
 #: Lines of TOML, the shape, and what the message says.
 BAD = {
     "key": ("lenght = 3", BOX, "`lenght`"),
@@ -193,9 +192,11 @@ BAD = {
     "materials": ('materials = { Body = "velvet" }', BOX, "`materials` has Body = 'velvet'"),
     "node": ('node = "door"', BOX, "one of geometry_0"),
     "large": ("length = 20", BOX, "a `length` of 0.41 to 5.00, or"),
-    "endless": ("", trimesh.Trimesh(np.full((3, 3), np.inf), [[0, 1, 2]], process=False), NOTHING),
+    "endless": ("", trimesh.Trimesh(np.full((3, 3), np.inf), [[0, 1, 2]], process=False), "not finite"),
     "faces": ("length = 3", trimesh.creation.icosphere(subdivisions=7), "has 327,680 faces"),
-    "no faces": ("length = 3", trimesh.PointCloud(np.eye(3)), NOTHING),
+    "no faces": ("length = 3", trimesh.PointCloud(np.eye(3)), "points"),
+    "no area": ("length = 3", trimesh.Trimesh(np.eye(3), [[0, 1, 1]], process=False), "has 0 faces"),
+    "proportions": ("", trimesh.creation.box((0.1, 5, 2)), "no length fits"),
 }  # fmt: skip
 
 
