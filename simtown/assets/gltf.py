@@ -99,7 +99,7 @@ class Glb:
 
     def parts(self, name: str | None) -> list[tuple[np.ndarray, Part]]:
         """The parts of the scene, or of a node in its own axes, each with its (4, 4) transform."""
-        transforms = self._transforms(name)
+        transforms, scene = self._transforms(name), self._transforms(None)
         drawn, faces = list[tuple[np.ndarray, int, int]](), 0
         for number, transform in transforms.items():
             node = self.document["nodes"][number]
@@ -109,7 +109,8 @@ class Glb:
             if any(node.get("weights", mesh.get("weights", ()))):
                 raise KindsError("its shape keys (morph targets) are in use: apply them, and export it again")
             if "skin" in node:
-                transform = self._bone(self.document["skins"][node["skin"]], transforms)
+                bone = self._bone(self.document["skins"][node["skin"]], scene)
+                transform = transform @ np.linalg.inv(scene[number]) @ bone  # wherever it hangs itself
             for place, primitive in enumerate(mesh["primitives"]):
                 faces += self._face_count(primitive)
                 drawn.append((transform, node["mesh"], place))
@@ -138,9 +139,9 @@ class Glb:
             waiting += [(child, result[number]) for child in nodes[number].get("children", [])]
         return result
 
-    def _bone(self, skin: dict[str, Any], transforms: Mapping[int, np.ndarray]) -> np.ndarray:
+    def _bone(self, skin: dict[str, Any], scene: Mapping[int, np.ndarray]) -> np.ndarray:
         """The (4, 4) of all bones of a skin, at rest. Raises KindsError if they pose it."""
-        bones = np.stack([transforms[joint] for joint in skin["joints"]])
+        bones = np.stack([scene[joint] for joint in skin["joints"]])
         if "inverseBindMatrices" in skin:
             bones = bones @ self._values(skin["inverseBindMatrices"]).reshape(-1, 4, 4).swapaxes(1, 2)
         if np.abs(bones - bones[0]).max() > _SAME_BONE * np.abs(bones).max():

@@ -168,7 +168,7 @@ def read_obj(file: str, files: Mapping[str, bytes]) -> list[Part]:
         frame = materials[name].places
         if vertex.min(initial=0) < 0 or (frame is not None and place_of.min(initial=0) < 0):
             raise KindsError(f"{file}: faces of the material '{name}' lack corners, or texture coordinates")
-        if (tints != 1.0).any():
+        if max(map(len, vertices)) > 4:
             part.tints = linear(tints[vertex].mean(axis=1, keepdims=True))
             part.colour = part.colour if name else np.ones(4)
         if frame is not None:
