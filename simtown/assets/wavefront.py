@@ -9,11 +9,14 @@ from dataclasses import replace
 import numpy as np
 
 from simtown.assets.faces import Part, Texture, check_counts, linear
+from simtown.assets.mesh import dots, face_normals
 from simtown.core.files import KindsError
 from simtown.core.untrusted import parse_picture
 
 #: Most corners of a polygon.
 LARGEST_POLYGON = 1_000
+#: A triangle of a polygon may look back by this part of its area: corners are rounded.
+_FLAT = 1e-4
 #: The sRGB colour of what has none: light grey.
 _LIGHT_GREY = [0.8]
 #: Statements of an OBJ file that change neither shape nor colour: names, groups, smoothing, normals.
@@ -150,12 +153,9 @@ def read_obj(file: str, files: Mapping[str, bytes]) -> list[Part]:
                 if len(corners) > LARGEST_POLYGON:
                     raise KindsError(f"{place}: a face of {len(corners):,} corners: triangulate it")
                 named = [(_row(v, vertices), _row(t or "0", places)) for v, t, *_ in corners]
-                last = len(named) - 1
-                fan = [(0, i, i + 1) for i in range(1, last)]
-                if last == 3:
-                    fan = [(0, 1, 2), (2, 3, 0)]
-                faces.setdefault(material, []).extend(named[i] for triangle in fan for i in triangle)
-                count += len(fan)
+                fan = _fan(place, named, vertices)
+                faces.setdefault(material, []).extend(fan)
+                count += len(fan) // 3
             case word if word not in _WITHOUT_EFFECT:
                 raise KindsError(f"{place}: {word} is not read: export a mesh of triangles")
         check_counts(count, max(len(vertices), len(places)))
@@ -175,6 +175,22 @@ def read_obj(file: str, files: Mapping[str, bytes]) -> list[Part]:
             part.places = np.array(places)[place_of] * frame[0] + frame[1]
         parts.append(part)
     return parts
+
+
+def _fan(place: str, named: list[tuple[int, int]], vertices: list[list[float]]) -> list[tuple[int, int]]:
+    """The corners of the triangles of a polygon, which share one that sees all others. Raises KindsError."""
+    last = len(named) - 1
+    fan = [(0, 1, 2), (2, 3, 0)] if last == 3 else [(0, i, i + 1) for i in range(1, last)]
+    for first in range(len(named)):
+        turned = named[first:] + named[:first]
+        corners = [turned[i] for triangle in fan for i in triangle]
+        if last < 3:
+            return corners
+        normals = face_normals(np.array([vertices[v][:3] for v, _ in corners]).reshape(-1, 3, 3))
+        whole = normals.sum(axis=0)
+        if not (dots(normals, whole) < -_FLAT * dots(whole, whole)).any():
+            return corners
+    raise KindsError(f"{place}: a face of {last + 1} corners is bent inwards too far: triangulate it")
 
 
 def _row(number: str, table: list[list[float]]) -> int:

@@ -17,8 +17,10 @@ from PIL import Image
 
 from simtown.assets.entities import ENTITIES
 from simtown.assets.gltf import Glb
+from simtown.assets.mesh import face_normals
 from simtown.assets.own import VARIABLE, load
 from simtown.assets.palette import MATERIALS, material
+from simtown.assets.wavefront import read_obj
 from tests.assets.test_own_kinds import python
 
 BOX = trimesh.creation.box((1, 1, 2))
@@ -302,6 +304,9 @@ SQUARE = "v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nv 0 0 1\nv 2 0 1\nv 2 1 1\nv 0 1 1
 FACES = "f 4/1 3/1 2/1 1/1\nf 5/1 6/1 7/1 8/1\nf 1/1 2/1 6/1 5/1\nf -6/-1 -5/-1 -1/-1 -2/-1\n"
 USED = f"mtllib a.mtl\n{SQUARE}usemtl Body\n{FACES}"
 RED, BLUE = "newmtl Body\nKd 0.84 0.2 0.18\n", "Kd 0.18 0.43 0.81\n"
+POINTS = [(i % 2 + 0.2) * np.exp(1j * np.pi * i / 6) for i in range(12)]
+STAR = "".join(f"v {point.real} {point.imag} 0\n" for point in POINTS)
+STAR += f"f {' '.join(map(str, range(1, 13)))}"
 #: An OBJ file, its MTL file, and a colour or what the message says.
 WRITTEN = {
     "no material": (SQUARE + FACES, "", "hub"),
@@ -337,6 +342,7 @@ WRITTEN = {
     "later corner": (USED.replace("f 5/1", "f 99/1"), RED, "cannot be read"),
     "NaN": (USED.replace("v 2 0 0", "v nan 0 0"), RED, "not finite"),
     "polygon": (f"{USED}f {'1/1 ' * 50_000}\n", RED, "own.obj, line 16: a face of 50,000 corners"),
+    "star": (STAR, "", "bent inwards"),
     "faces": (SQUARE + "f 1 2 3\n" * 200_001, "", "200,001 faces"),
 }  # fmt: skip
 
@@ -353,6 +359,19 @@ def test_an_obj_file_is_drawn_as_programs_write_it(monkeypatch, tmp_path, obj, m
     with pytest.raises(ValueError, match="own") as raised:
         colours(monkeypatch, tmp_path, obj.encode(), "own.obj", about)
     assert said in str(raised.value)
+
+
+@given(st.integers(5, 20), st.floats(0.2, 0.9), st.integers(0, 19))
+def test_a_face_of_many_corners_has_its_own_area(count, notch, start):
+    """A disc that one corner cuts into, whichever corner comes first."""
+    turn = np.linspace(0, 2 * np.pi, count, endpoint=False)
+    reach = np.where(np.arange(count) == 1, notch, 1.0)
+    disc = np.roll(np.stack([reach * np.cos(turn), reach * np.sin(turn), 0 * turn], axis=1), start, axis=0)
+    content = "".join(f"v {x} {y} {z}\n" for x, y, z in disc) + f"f {' '.join(map(str, range(1, count + 1)))}"
+    (part,) = read_obj("a.obj", {"a.obj": content.encode()})
+    x, y, _ = disc.T
+    area = (x * np.roll(y, -1) - y * np.roll(x, -1)).sum()
+    assert np.abs(face_normals(part.corners)[:, 2]).sum() == pytest.approx(area, rel=1e-3)
 
 
 def test_grey_is_never_skin(monkeypatch, tmp_path):

@@ -211,7 +211,7 @@ def test_a_mesh_in_a_folder_below_with_its_picture_beside_it(monkeypatch, tmp_pa
     """As most free vehicles come: a GLB file that names its picture."""
     shape, picture = BOX.copy(), Image.new("RGB", (16, 16), (63, 163, 77))
     shape.visual = TextureVisuals(np.full((8, 2), 0.5), PBRMaterial(baseColorTexture=picture))
-    named = b'"images":[{"uri":"my%20skin.png"}]'
+    named = rb'"images":[{"uri":"my%20sk\u0069n.png"}]'
     content = shape.export(file_type="glb")
     (tmp_path / "models").mkdir()
     content = re.sub(rb'"images":.*?\]', lambda found: named.ljust(len(found[0])), content)
