@@ -45,6 +45,7 @@ def _surfaces(edge: np.ndarray) -> np.ndarray:
         least = np.full(edge.max(initial=-1) + 1, len(edge))
         np.minimum.at(least, edge, surface[:, None])
         smaller = surface[least[edge].min(axis=1)]
+        smaller = smaller[smaller]  # in few rounds, also along a fan or a strip
         if (smaller == surface).all():
             return surface
         surface = smaller

@@ -7,41 +7,41 @@ become one colour a face, and that the nearest of the palette. :mod:`simtown.ass
 
 from __future__ import annotations
 
-import io
-import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import unquote
 
 import msgspec
 import numpy as np
 
+from simtown.assets import gltf, wavefront
+from simtown.assets.faces import Part, check_counts, linear
 from simtown.assets.mending import MOST_FACES, simplified, solid
 from simtown.assets.mesh import Mesh, VehicleKind, face_normals, lengths
 from simtown.assets.palette import MATERIALS, PAINTS, material
 from simtown.core.files import KindsError
-from simtown.core.untrusted import inside, only_pictures, read_bytes
+from simtown.core.untrusted import RefusedError, inside, read_bytes
 
-#: Most faces of a file.
-LARGEST = 200_000
 #: Largest length, width and height, and least of each, metres: the town's largest vehicles, and a bit.
 LARGEST_SIZE, LEAST_SIZE = (7.0, 2.5, 4.0), (0.3, 0.1, 0.2)
 #: Metres by which a vehicle may stand above the ground, or beside its middle: wheels have corners.
 NEAR = 0.12
+#: Metres by which rounding may change a size.
+_ROUNDING = 1e-3
 #: How a file of each kind names those that belong to it: materials and pictures.
-_NAMED = {
-    ".glb": rb'"uri"\s*:\s*"([^":]+\.(?i:png|jpe?g|bin))"',
-    ".obj": rb"(?m)^mtllib[ \t]+(.+?)\s*$",
-    ".mtl": rb"(?mi)^\s*map_Kd[ \t]+(.+?)\s*$",
-}
+_NAMED = {".glb": "uri", ".obj": "mtllib", ".mtl": "map_Kd"}
 #: What is less opaque than this is glass.
 _CLEAR = 0.75
-#: Places of a face at which its texture is read: the middles of the cells of a triangular grid.
-_STEPS = 10
+#: What only people are made of.
+_PEOPLE = ("skin", "skin dark")
 #: What a colour may come to: paints, and parts of a vehicle that are no plain paint.
-_COLOURS = (*PAINTS, "tyre", "hub", "steel", "dark", "trim")
+_COLOURS = (*(paint for paint in PAINTS if paint not in _PEOPLE), "tyre", "hub", "steel", "dark", "trim")
 #: These only if the colour is the very one: so exports of simtown come back with their glass and lamps.
-_EXACT = ("glass", "window", "lamp glow", "headlamp", "taillamp", "beacon red", "beacon blue", "beacon amber")
+_LAMPS = ("window", "lamp glow", "headlamp", "taillamp", "beacon red", "beacon blue", "beacon amber")
+_EXACT = ("glass", *_LAMPS, *_PEOPLE)
 #: The largest difference of a linear channel in [0, 1] between a colour and itself in a file of 8 bits.
 _SAME = 0.003
 #: From linear RGB to what the eye's three cones get, and from its cube root to Oklab.
@@ -65,20 +65,39 @@ class KindFile(msgspec.Struct, forbid_unknown_fields=True):
     materials: dict[str, str] = {}
 
 
+@contextmanager
+def _reading(mesh: Path, remedy: str = "") -> Iterator[None]:
+    """Errors of the readers become KindsErrors that name the mesh's file."""
+    try:
+        yield
+    except (KindsError, RefusedError) as error:
+        raise KindsError(f"{mesh}: {remedy}{error}") from error
+    except Exception as error:  # a damaged file raises all kinds
+        raise KindsError(f"{mesh} cannot be read as {mesh.suffix[1:].upper()}: {error!r:.200}") from error
+
+
 def files_of(mesh: Path) -> dict[str, bytes]:
     """The content of a mesh's file, and of the materials and pictures that belong to it, by name.
 
-    Raises KindsError if one is missing.
+    Raises KindsError if one is missing or cannot be read.
     """
-    files, names = dict[str, bytes](), [mesh.name]
-    for name in names:  # which grows
-        path = inside(mesh.parent, unquote(name))
+    files, named = dict[str, bytes](), [(mesh.name, "")]
+    for name, remedy in named:  # which grows
+        if name in files:
+            continue
+        with _reading(mesh, remedy):
+            if {*name} & {"\\", ":"}:
+                raise RefusedError(f"'{name}' is not the name of a file beside it")
+            path = inside(mesh.parent, unquote(name))
         if not path.is_file():
             raise KindsError(f"{mesh} needs {name}: put the file into {mesh.parent}")
-        files[name] = read_bytes(path, follow=False)
-        for part in re.findall(_NAMED.get(path.suffix.lower(), b"(?!)"), files[name]):
-            if (other := part.decode("utf-8", "replace")) not in names:
-                names.append(other)
+        content = files[name] = read_bytes(path, follow=False)
+        ending = path.suffix.lower()
+        with _reading(mesh):
+            others = gltf.files_named(content) if ending == ".glb" else []
+            if ending in (".obj", ".mtl"):
+                others = wavefront.files_named(name, content)
+        named += [(other, f"change {_NAMED[ending]} in {name}: ") for other in others]
     return files
 
 
@@ -90,7 +109,7 @@ def read(file: Path, about: KindFile, where: Path) -> tuple[Mesh, str]:
     is_glb = where.suffix.lower() == ".glb"
     if not is_glb and None in (about.length, about.forward, about.up):
         raise KindsError(f"{file}: an OBJ file has no metres and axes: give `length`, `forward` and `up`")
-    corners, colour, names = _load(where, about.node, is_glb)
+    corners, colour, names = _load(where, about.node)
     up, forward = about.up or "+y", about.forward or "+z"
     if up[1] == forward[1]:
         raise KindsError(f"{file}: `forward` is '{forward}' and `up` is '{up}': give two different axes")
@@ -100,7 +119,8 @@ def read(file: Path, about: KindFile, where: Path) -> tuple[Mesh, str]:
     if len(mesh.triangles) > MOST_FACES:
         mesh = simplified(mesh)
         mesh = Mesh(_standing(mesh.vertices, about.length), mesh.triangles, mesh.materials)
-    return _checked(str(where), mesh), body
+    advice = "give a `length` of {}, or other axes as `forward` and `up`"
+    return _checked(str(where), mesh, advice), body
 
 
 def made(where: str, kind: VehicleKind) -> Mesh:
@@ -112,105 +132,62 @@ def made(where: str, kind: VehicleKind) -> Mesh:
         raise KindsError(f"{where} cannot be made: {error!r:.200}") from error
     if body not in PAINTS:
         raise KindsError(f"{where}: the body's paint '{body}' is none of {', '.join(PAINTS)}")
-    return _checked(where, mesh)
+    return _checked(where, mesh, "make it {} m long")
 
 
-def _checked(where: str, mesh: Mesh) -> Mesh:
-    """The mesh. Raises KindsError if it is too large or small, or has too many faces."""
-    size = np.ptp(mesh.bounds, axis=0)
-    with np.errstate(divide="ignore"):
-        least, most = (np.array(LEAST_SIZE) / size).max(), (np.array(LARGEST_SIZE) / size).min()
-    if not least <= 1 <= most:
+def _checked(where: str, mesh: Mesh, advice: str) -> Mesh:
+    """The mesh. Raises KindsError if it is too large or small, or has too many faces.
+
+    The advice has a place for the lengths that fit.
+    """
+    size, least, most = np.ptp(mesh.bounds, axis=0), np.array(LEAST_SIZE), np.array(LARGEST_SIZE)
+    if (size < least - _ROUNDING).any() or (size > most + _ROUNDING).any():
         sizes = [" x ".join(f"{x:.3g}" for x in each) for each in (size, LEAST_SIZE, LARGEST_SIZE)]
         rule = "{} m long, wide and high, and a vehicle at least {} and at most {}".format(*sizes)
-        fits = f"{size[0] * least + 0.005:.2f} to {size[0] * most - 0.005:.2f}"
-        remedy = f"give a `length` of {fits}, or other axes as `forward` and `up`"
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shortest = f"{size[0] * (least / size).max() + 0.005:.2f}"
+            longest = f"{size[0] * (most / size).min() - 0.005:.2f}"
+        remedy = "no length fits its proportions: change them, or which axes are its front and its top"
+        if float(shortest) <= float(longest):
+            remedy = advice.format(f"{shortest} to {longest}")
         raise KindsError(f"{where} is {rule}: {remedy}")
     if len(mesh.triangles) > MOST_FACES:
         raise KindsError(f"{where} has {len(mesh.triangles):,} faces: a vehicle has at most {MOST_FACES:,}")
     return mesh
 
 
-def _load(where: Path, node: str | None, is_glb: bool) -> list[np.ndarray]:
+def _load(where: Path, node: str | None) -> list[np.ndarray]:
     """The faces of a file, or of a node of it, that have an area.
 
     They are (t, 3, 3) corners, (t, 4) linear colours and opacity in [0, 1], and (t,) names of materials.
     """
-    import trimesh
-
-    files, ending = files_of(where), where.suffix[1:].lower()
-    content = io.BytesIO(files[where.name])
-    try:
-        with only_pictures(), np.errstate(invalid="ignore"):
-            scene: Any = trimesh.load(content, ending, resolver=files, force="scene", process=False)
-            nodes = scene.graph.nodes_geometry
-            below = nodes if node is None else scene.graph.transforms.successors(node)
-            parts = []
-            for part in filter(below.__contains__, nodes):
-                transform, name = scene.graph.get(part, node)
-                if isinstance(scene.geometry[name], trimesh.Trimesh):
-                    parts.append(_part(scene.geometry[name], transform, is_glb))
-    except Exception as error:  # trimesh raises all kinds
-        raise KindsError(f"{where} cannot be read as {ending.upper()}: {error!r:.200}") from error
-    count = sum(len(corners) for corners, _, _ in parts)
-    if not 0 < count <= LARGEST:
-        names = ", ".join(sorted(map(str, nodes))[:12])
-        limit = f"give an uncompressed mesh of 1 to {LARGEST:,} triangles, or as `node` one of {names}"
-        raise KindsError(f"{where} has {count:,} faces with an area: {limit}")
-    return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+    files = files_of(where)
+    with _reading(where), np.errstate(invalid="ignore", over="ignore"):
+        if where.suffix.lower() == ".glb":
+            parts = gltf.Glb(files[where.name], files).parts(node)
+        elif node is not None:
+            raise KindsError("an OBJ file has no nodes: leave `node` out")
+        else:
+            parts = [(np.eye(4), part) for part in wavefront.read_obj(where.name, files)]
+        textures = {part.texture for _, part in parts if part.texture}
+        check_counts(pixels=sum(prod(texture.picture.size) for texture in textures))
+        faces = [np.concatenate(arrays) for arrays in zip(*(_moved(*each) for each in parts), strict=True)]
+        if not faces or not len(faces[0]):
+            raise KindsError("it has 0 faces with an area: give a mesh of triangles")
+    return faces
 
 
-def _part(mesh: Any, transform: np.ndarray, is_glb: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The faces of one part, moved to its place."""
-    corners = sum(mesh.triangles[..., i, None] * transform[:3, i] for i in range(3)) + transform[:3, 3]
+def _moved(transform: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The faces of one part that have an area, at its place. Raises KindsError if a number is not finite."""
+    corners = sum(part.corners[..., i, None] * transform[:3, i] for i in range(3)) + transform[:3, 3]
+    for numbers in (corners, part.places, part.tints):
+        if numbers is not None and not np.isfinite(numbers).all():
+            raise KindsError("it has corners or colours that are not finite (NaN): export it again")
     if np.linalg.det(transform[:3, :3]) < 0:  # a mirror, which would turn them inside out
         corners = corners[:, ::-1]
-    colour, name = _colours(mesh, is_glb)
-    kept = lengths(face_normals(corners)) > 0
-    return corners[kept], np.clip(colour, 0, 1)[kept], np.full(kept.sum(), name, dtype=object)
-
-
-def _colours(mesh: Any, is_glb: bool) -> tuple[np.ndarray, str]:
-    """(t, 4) linear colour and opacity of the faces of a part, and the name of its material."""
-    visual, faces = mesh.visual, np.asarray(mesh.faces)
-    linear = np.asarray if is_glb else _linear
-    if visual.kind != "texture":
-        return linear(visual.face_colors / 255), ""
-    look, colour = visual.material, np.ones((len(faces), 4))
-    picture = look.baseColorTexture if is_glb else look.image
-    factor = look.baseColorFactor if is_glb else None if picture else look.diffuse
-    if factor is not None:
-        colour *= linear(np.asarray(factor) / 255)
-    if picture is not None and visual.uv is not None and len(visual.uv):
-        colour *= _texels(picture, np.nan_to_num(visual.uv)[faces])
-    if (corner_colours := visual.vertex_attributes.get("color")) is not None:
-        scale = np.iinfo(corner_colours.dtype).max if corner_colours.dtype.kind in "iu" else 1.0
-        mean = (corner_colours / scale)[faces].mean(axis=1)
-        colour[:, : mean.shape[1]] *= mean
-    if not is_glb:
-        colour[:, 3] = float(look.kwargs.get("d", [1.0])[0])
-    elif look.alphaMode in (None, "OPAQUE"):
-        colour[:, 3] = 1.0
-    return colour, str(look.name or "")
-
-
-def _texels(picture: Any, corners: np.ndarray) -> np.ndarray:
-    """(t, 4) linear mean of a picture over triangles with (t, 3, 2) texture coordinates."""
-    pixels = np.asarray(picture.convert("RGBA")) / 255
-    high, wide = pixels.shape[:2]
-    steps = [((i + 1 / 3) / _STEPS, (j + 1 / 3) / _STEPS) for i in range(_STEPS) for j in range(_STEPS - i)]
-    total = np.zeros((len(corners), 4))
-    for s, t in steps:
-        u, v = (corners[:, 0] * (1 - s - t) + corners[:, 1] * s + corners[:, 2] * t).T
-        column, row = (u % 1.0 * wide).astype(int) % wide, ((1 - v) % 1.0 * high).astype(int) % high
-        total += _linear(pixels[row, column])
-    return total / len(steps)
-
-
-def _linear(srgb: np.ndarray) -> np.ndarray:
-    """Linear colours of (..., 3) sRGB ones, or of (..., 4) with an opacity, which stays."""
-    linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
-    return np.concatenate([linear[..., :3], srgb[..., 3:]], axis=-1)
+    colours = np.clip(part.colours, 0, 1)
+    kept = (lengths(face_normals(corners)) > 0) & ~np.isnan(colours[:, 3])
+    return corners[kept], colours[kept], np.full(kept.sum(), part.name, dtype=object)
 
 
 def _standing(corners: np.ndarray, length: float | None = None) -> np.ndarray:
@@ -234,11 +211,11 @@ def _materials(
     The body is of the material that `paint` names; without that it is the paint of the largest area, and is
     never exchanged.
     """
-    linear, has = colour[:, :3], ", ".join(sorted(filter(None, {*names}))) or "none with a name"
-    result = _nearest(linear, _COLOURS)
+    seen, has = colour[:, :3], ", ".join(sorted(filter(None, {*names}))) or "none with a name"
+    result = _nearest(seen, _COLOURS)
     for exact in _EXACT:
-        own_colour = _linear(np.array(MATERIALS[material(exact)].colour))
-        result[(np.abs(linear - own_colour) < _SAME).all(axis=1)] = material(exact)
+        own_colour = linear(np.array(MATERIALS[material(exact)].colour))
+        result[(np.abs(seen - own_colour) < _SAME).all(axis=1)] = material(exact)
     result[colour[:, 3] < _CLEAR] = material("glass")
     for name, chosen in about.materials.items():
         if name not in names or chosen not in (*_COLOURS, *_EXACT):
@@ -248,26 +225,27 @@ def _materials(
             raise KindsError(f"{file}: `materials` has {name} = '{chosen}', but {known}")
         result[names == name] = material(chosen)
     body = (names == about.paint) | (about.paint is None)
-    if not body.any() and about.paint in PAINTS:
-        body = result == material(about.paint)
+    for nearest in (result, _nearest(seen, PAINTS)):  # since white, for one, comes to a trim
+        if not body.any() and about.paint in PAINTS:
+            body = nearest == material(about.paint)
     if not body.any():
         raise KindsError(f"{file}: `paint` is '{about.paint}', but the materials of the mesh are: {has}")
     area = np.bincount(result[body], lengths(face_normals(corners[body])), len(MATERIALS))[: len(PAINTS)]
-    paint = area.argmax() if area.any() else _nearest(linear[body].mean(axis=0)[None], PAINTS)[0]
+    paint = area.argmax() if area.any() else _nearest(seen[body].mean(axis=0)[None], PAINTS)[0]
     if about.paint is not None:
         others = ~body & (result == paint)
-        result[others] = _nearest(linear[others], tuple(name for name in _COLOURS if name != PAINTS[paint]))
+        result[others] = _nearest(seen[others], tuple(name for name in _COLOURS if name != PAINTS[paint]))
         result[body] = paint
     return result, PAINTS[paint]
 
 
-def _nearest(linear: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
-    """(n,) the materials of these names whose colours look most like (n, 3) linear colours."""
+def _nearest(colours: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
+    """(n,) the materials of these names whose colours look most like (n, 3) linear ones."""
     numbers = np.array([material(name) for name in names])
-    table = _seen(_linear(np.array([MATERIALS[number].colour for number in numbers])))
-    return numbers[np.square(_seen(linear)[:, None] - table).sum(axis=2).argmin(axis=1)]
+    table = _seen(linear(np.array([MATERIALS[number].colour for number in numbers])))
+    return numbers[np.square(_seen(colours)[:, None] - table).sum(axis=2).argmin(axis=1)]
 
 
-def _seen(linear: np.ndarray) -> np.ndarray:
+def _seen(colours: np.ndarray) -> np.ndarray:
     """(n, 3) Oklab (Ottosson, 2020) of linear colours, in which distances are as people see them."""
-    return np.cbrt(linear @ _CONES.T) @ _OPPONENTS.T
+    return np.cbrt(colours @ _CONES.T) @ _OPPONENTS.T

@@ -19,10 +19,10 @@ import re
 import stat
 import struct
 import unicodedata
+import warnings
 from base64 import b64encode
-from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -201,34 +201,43 @@ def open_picture(path: Path) -> Image.Image:
         RefusedError: it is not such a file, or too large; the message does not name it.
         OSError: it cannot be read.
     """
-    import numpy as np
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     with open_regular(path) as file:
         try:
             with Image.open(file, formats=("PNG", "JPEG")) as picture:
                 upright = ImageOps.exif_transpose(picture)
-            if upright.mode.startswith("I"):  # 16 bits of grey, which Pillow would clip
-                upright = Image.fromarray((np.asarray(upright) >> 8).astype(np.uint8))
-            return upright.convert("RGB")
+            return eight_bits(upright).convert("RGB")
         except UnidentifiedImageError:
             raise RefusedError("it is not a PNG or JPEG file") from None
         except (Image.DecompressionBombError, SyntaxError, ValueError, struct.error) as error:
             raise RefusedError(f"it is damaged or too large ({error})") from error
 
 
-@contextmanager
-def only_pictures() -> Iterator[None]:
-    """In the block Pillow opens PNG and JPEG files alone, also for other libraries."""
+def eight_bits(picture: Image.Image) -> Image.Image:
+    """The picture, but 16 bits of grey, which Pillow would clip, as 8 bits."""
+    import numpy as np
     from PIL import Image
 
-    Image.init()
-    formats = Image.ID[:]
-    Image.ID[:] = ["PNG", "JPEG"]
+    if not picture.mode.startswith("I"):
+        return picture
+    return Image.fromarray((np.asarray(picture) >> 8).astype(np.uint8))
+
+
+def parse_picture(content: bytes, name: str) -> Image.Image:
+    """The picture in the content of a PNG or JPEG file; its pixels are read when they are first used.
+
+    Raises RefusedError, which names it, for another format or too many pixels.
+    """
+    from PIL import Image, UnidentifiedImageError
+
     try:
-        yield
-    finally:
-        Image.ID[:] = formats
+        with warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning):
+            return Image.open(BytesIO(content), formats=("PNG", "JPEG"))
+    except UnidentifiedImageError:
+        raise RefusedError(f"the {name} is not a PNG or JPEG file") from None
+    except Image.DecompressionBombError as error:
+        raise RefusedError(f"the {name} is too large ({error})") from None
 
 
 def open_hdf5(path: Path) -> h5py.File:

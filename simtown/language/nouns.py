@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 
 from simtown.assets.catalogue import BODIES, ENTITIES, PROPS, STREET
 from simtown.assets.entities import OWN
 from simtown.assets.entities import VEHICLE_NOUNS as VEHICLE_NOUNS
-from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
+from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS, PAINTS
 from simtown.core.files import KindsError
+from simtown.language.forms import ORDINALS
 
 #: Nouns for several kinds. A kind's own name, such as "pickup" or "man", means that kind alone.
 NOUNS: dict[str, tuple[str, ...]] = {
@@ -51,9 +54,28 @@ NOUNS: dict[str, tuple[str, ...]] = {
     ),
     "pedestrian": STREET["person"],
 }  # fmt: skip
+
+
+def _other_words() -> set[str]:
+    """Words of questions and answers that are not nouns: a name of these alone would mean two things."""
+    from simtown.language.solids import SOLID_RELATIONS  # which few need
+
+    grammar = files("simtown.language").joinpath("grammar.txt").read_text(encoding="utf-8")
+    rules = re.split("; |\n", re.sub("(?m)^#.*", "", grammar.partition("[synonyms]")[0]))
+    sides = [rule.partition(" = ") for rule in rules]
+    texts = [left for left, _, right in sides if right != r"\1"]  # words that are kept mean nothing here
+    texts += ["yes", *PAINTS, *COLOUR_WORDS, *ORDINALS, *SOLID_RELATIONS]
+    return {word for text in texts for word in re.findall("[a-z]+", text)} - {*NOUNS}
+
+
 #: Nouns of kinds of one's own that are none of these.
 OWN_NOUNS: tuple[str, ...] = tuple(dict.fromkeys(kind.group for kind in OWN if kind.group not in NOUNS))
+_OTHER_WORDS = _other_words() if OWN else set()
 for _kind in OWN:
+    for _noun in filter(None, (_kind.name, _kind.plural, _kind.group)):
+        if _noun not in NOUNS and {*re.findall(r"\w+", _noun.lower())} <= _OTHER_WORDS:
+            means = "means something else in questions: give another name"
+            raise KindsError(f"{_kind.source}: '{_noun}' {means}")
     if _kind.name in (*NOUNS, *OWN_NOUNS, *PROPS, "thing"):
         raise KindsError(f"{_kind.source}: '{_kind.name}' is a noun of the town: give your kind another name")
     if _kind.group in (*ENTITIES, *PROPS, *STREET, "house", "pedestrian", "thing", "other"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ _PLACED, _MOVING = ("z", "yaw", "scale", "style", "paint"), ("velocity", "spin")
 
 def program(town: Town) -> str:
     """The text; see :meth:`simtown.Town.program`."""
-    text = "\n".join(_verbs(town) or _whole_scene(town)).replace("'", '"')
+    text = "\n".join(_verbs(town) or _whole_scene(town))
     names = ["Town", *(name for name in ("Camera", "Scene", "Weather") if f"{name}(" in text)]
     parts = "from simtown.scenes.scene import Prop, Vehicle\n" if "Scene(" in text else ""
     return f"from simtown import {', '.join(sorted(names))}\n{parts}\n{text}\n"
@@ -111,7 +112,11 @@ def _whole_scene(town: Town) -> list[str]:
 
 
 def _shown(value: Any) -> str:
-    """A value as Python writes it; of a part of a scene only what is not its default."""
+    """A value as Python writes it, texts in double quotes; of a part of a scene what is not its default."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))})"
     if not type(value).__module__.startswith("simtown."):
         return repr(value)
     given = {f.name: getattr(value, f.name) for f in fields(value) if getattr(value, f.name) != f.default}
@@ -120,4 +125,4 @@ def _shown(value: Any) -> str:
 
 def _call(name: str, *given: Any, **values: Any) -> str:
     named = (f"{key}={_shown(value)}" for key, value in values.items())
-    return f"{name}({', '.join([*map(repr, given), *named])})"
+    return f"{name}({', '.join([*map(_shown, given), *named])})"

@@ -179,7 +179,6 @@ def test_twenty_thousand_faces_are_simplified_and_the_shape_stays(monkeypatch, t
 
 
 BOX = trimesh.creation.box((1, 1, 2))
-NOTHING = "has 0 faces with an area: give"
 #: Lines of TOML, the shape, and what the message says.
 BAD = {
     "key": ("lenght = 3", BOX, "`lenght`"),
@@ -193,9 +192,11 @@ BAD = {
     "materials": ('materials = { Body = "velvet" }', BOX, "`materials` has Body = 'velvet'"),
     "node": ('node = "door"', BOX, "one of geometry_0"),
     "large": ("length = 20", BOX, "a `length` of 0.41 to 5.00, or"),
-    "endless": ("", trimesh.Trimesh(np.full((3, 3), np.inf), [[0, 1, 2]], process=False), NOTHING),
+    "endless": ("", trimesh.Trimesh(np.full((3, 3), np.inf), [[0, 1, 2]], process=False), "not finite"),
     "faces": ("length = 3", trimesh.creation.icosphere(subdivisions=7), "has 327,680 faces"),
-    "no faces": ("length = 3", trimesh.PointCloud(np.eye(3)), NOTHING),
+    "no faces": ("length = 3", trimesh.PointCloud(np.eye(3)), "points"),
+    "no area": ("length = 3", trimesh.Trimesh(np.eye(3), [[0, 1, 1]], process=False), "has 0 faces"),
+    "proportions": ("", trimesh.creation.box((0.1, 5, 2)), "no length fits"),
 }  # fmt: skip
 
 
@@ -210,7 +211,7 @@ def test_a_mesh_in_a_folder_below_with_its_picture_beside_it(monkeypatch, tmp_pa
     """As most free vehicles come: a GLB file that names its picture."""
     shape, picture = BOX.copy(), Image.new("RGB", (16, 16), (63, 163, 77))
     shape.visual = TextureVisuals(np.full((8, 2), 0.5), PBRMaterial(baseColorTexture=picture))
-    named = b'"images":[{"uri":"my%20skin.png"}]'
+    named = rb'"images":[{"uri":"my%20sk\u0069n.png"}]'
     content = shape.export(file_type="glb")
     (tmp_path / "models").mkdir()
     content = re.sub(rb'"images":.*?\]', lambda found: named.ljust(len(found[0])), content)
