@@ -8,124 +8,52 @@ so is "maybe".
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-CANNOT_TELL = "cannot tell"
-#: What may be said for each answer of a type, beside the answer itself; kinds and groups are the caller's.
-WORDS: dict[str, dict[str, str]] = {
-    "truth": {"yes": "yeah,yep,yup,true,correct", "no": "nope,nah,false,incorrect,untrue,wrong"},
-    "count": {}, "kind": {}, "group": {}, "metres": {},
-    "colour": {
-        "black": "", "blue": "", "brown": "", "grey": "gray", "green": "", "orange": "", "pink": "",
-        "purple": "violet", "red": "", "silver": "", "white": "", "yellow": "",
-    },
-    "lane": {
-        "near lane": "near,nearer,nearest,closer,closest", "parked": "parking",
-        "far lane": "far,farther,further,farthest,furthest",
-    },
-    "direction": {
-        "right": "rightward,rightwards", "left": "leftward,leftwards",
-        "away": "away from the viewer,away from the camera,away from me,away from us",
-        "viewer": "camera,observer,towards me,toward me,towards us,toward us",
-    },
-    "weather": {
-        "clear": "sunny", "cloudy": "overcast,clouds", "rain": "rainy,raining", "fog": "foggy,mist,misty",
-        "snow": "snowy,snowing", "dusk": "twilight,sunset", "night": "nighttime",
-    },
-    "hidden": {
-        "none of it": "none,nothing,not hidden,isn't hidden,not at all,fully visible,completely visible",
-        "less than a third": "less than 1/3,less than one third,under a third,below a third,a quarter",
-        "more than a third": "more than 1/3,more than one third,over a third,above a third,half,most of it,"
-                             "all of it,two thirds,completely hidden",
-    },
-    "box": {"left third": "left", "middle third": "middle,centre,center,central", "right third": "right"},
-}  # fmt: skip
-_UNSURE = (
-    "not sure,can't be sure,unsure,uncertain,don't know,do not know,no idea,unknown,unclear,ambiguous,"
-    "undetermined,too close to say,too close to call,too close to tell,no way to tell,no way to know,"
-    "not enough information"
-)
-_UNABLE = "cannot,can't,can not,cannot be,can't be,unable to,possible to,impossible to,hard to,difficult to"
-_VERBS = ("tell", "told", "say", "determine", "determined")
-_pattern = partial(re.compile, flags=re.I)
-_REFUSES = _pattern(
-    r"\bas an ai\b|\b(?:can't|cannot|can not|(?:un|not )able to|don't|do not) (?:\w+ly )?(?:see|view|process|"
-    r"analy[sz]e|access|assist|help|answer|have)\b|\bno (?:image|picture|photo)|\bplease (?:provide|upload)"
-)
-_STATED = _pattern(
-    r"\b(?:answer|ans|option|choice)(?: to (?:the|this|your) question)?[^\w\n]{0,4}?"
-    r"(?:\s*(?:is|would be|should be|must be)\b[ :]*|\s*(?:[:=\u2013\u2014]|->|=>|- ))\s*"
-)
-_CONCLUDES = _pattern(r"\W*(?:so|therefore|thus|hence|in conclusion|overall|in summary)\b")
-_STOP = re.compile(r"(?:[.!?;]+(?=\s|$)|\n)+")
-_LIST = re.compile(r"^ *\d+[.)] +(?=[^\W\d])", re.M)
-_NOT = _pattern(
-    r"(?:\b(?:not|no|never|neither|nor|without|rather than|instead of)|n't)"
-    r"(?: (?:an?|the|in|on|to|facing|really|actually|be|is|it))* ?$"
-)
-_BESIDE = _pattern(
-    r"\b(?:of|behind|besides?|than|between|from|to|by|near|past|with|against|before|after|opposite|under|"
-    r"above|below|beyond|alongside) (?:(?:the|an?|this|that|its|other|nearest) )*$"
-)
-_JOINED = _pattern(r" ?(?:,|and|or|, and) (?:(?:the|an?) )?")
-_CLAUSE = _pattern(r"\b(?:because|since|as|which|while|whereas|although|though)\b")
-_PLACED = _pattern(r" (?:of|the|to|an?|behind|next|in front|beside|that|view|edge)\b")
-_MAYBE = _pattern(r"\b(?:maybe|perhaps|possibly|might|either)\b")
-#: What may stand around an answer in a sentence that says nothing else.
-_AROUND = _pattern(
-    r"\W*(?:(?:an?|the|it|it's|its|is|that|that's|this|there|they|are|in|on|at|to|towards?|facing|faces|answer|"
-    r"option|choice|actually|wait|or|and|sorry|correction|rather|oh|hmm|well|so|i|think|believe|would|say|"
-    r"exactly|only|just|final|my|vehicles?|colou?r|probably|definitely|instead|be|no|yes|lane)\b\W*)*"
-)
-#: What follows "no" where it means "not any", as in "no taxi"; and where a count is 0.
-_ANY = _pattern(
-    r" (?!(?:it|it's|its|there|the[ny]?|th[ai][st]|i|we|you|and|or|yes|because|as|since|but|not|for|an?|is|"
-    r"no)\b)[a-z]"
-)
-_ZERO = _pattern(
-    r"\bnone\b|(?:\bnot|n't) (?:have |see )?any\b|"
-    r"\bno(?= [a-z])(?! (?:way|doubt|idea|image|picture|information|one|more|less|fewer)\b)"
-)
-_LETTER = re.compile(
-    r"\(([A-Za-z])\)|(?<![\w'(-])([B-HJ-Z])(?![\w'-])|\b(?:option|choice) ([A-Za-z])(?![\w'])|"
-    r"(?<![\w'(-])([AI])(?= ?(?:[).:,;/&]|$|(?:and|or|is)\b))|^\W*([a-z])\W*$"
-)
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
-_ONES += " sixteen seventeen eighteen nineteen"
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_VALUES = {word: value for value, word in enumerate(re.split(" ", _ONES))}
-for _ten, _word in enumerate(re.split(" ", _TENS), 2):
-    _VALUES |= {f"{_word} {unit}": 10 * _ten + n for unit, n in [*_VALUES.items()][1:10]} | {_word: 10 * _ten}
-_METRES = {
-    "m": 1.0, "metre": 1.0, "meter": 1.0, "cm": 0.01, "centimetre": 0.01, "centimeter": 0.01, "mm": 0.001,
-    "km": 1e3, "kilometre": 1e3, "kilometer": 1e3, "ft": 0.3048, "feet": 0.3048, "foot": 0.3048, "'": 0.3048,
-    "inches": 0.0254, "inch": 0.0254, "yard": 0.9144, "yd": 0.9144,
-}  # fmt: skip
-_UNIT = "|".join(sorted(_METRES, key=len, reverse=True))
-_WORDED = "|".join(sorted(_VALUES, key=len, reverse=True)).replace(" ", "[ -]")
-_NUMBER = _pattern(
-    rf"(?:(?P<digits>(?<![\w.,/])-?\d+(?:[.,]\d+)*)(?!/)|(?<![\w-])(?P<half>half an?)(?= )|"
-    rf"(?<![\w-])(?P<words>{_WORDED})(?P<plus> and a half)?(?!\w|-[a-z]))(?: ?(?P<unit>{_UNIT})s?(?![\w/]))?"
-)
-_ABOUT = _pattern(r"\b(?:about|around|approximately|roughly|circa|some|nearly|almost)(?: the)? $")
-_LIMIT = _pattern(
-    r"\b(?:at (?:least|most)|up to|(?:more|less|fewer) than|over|under|between|above|below|or)(?: about)? $"
-)
-_RANGE = _pattern(
-    rf"\+|-?ish\b| or (?:more|fewer|less|so)\b| ?(?:to|-|\u2013|\u2014|or) ?(?:about )?(?:\d|{_WORDED})"
-)
-_FROM = _pattern(rf"(?:\d|\b(?:{_WORDED})) ?(?:to|-|\u2013|\u2014|or|and|,|) ?$")
-_ONE = _pattern(r"\b(?:the|this|that|each|which|another|other|first|last) $")
-_TOTAL = _pattern(r"\btotal(?: of|:| is| number is)? $")
-#: What follows a length without a unit.
-_UNITLESS = _pattern(r" ?(?:$|[^\w\s%\u00b0/']|(?:away|apart)\b)")
+from simtown.language.reply_numbers import METRES, NUMBER, SIGN_BEFORE, SIGN_BEHIND, in_digits, value_of
+from simtown.language.reply_words import (
+    ABOUT,
+    ANY,
+    AROUND,
+    BESIDE,
+    CANNOT_TELL,
+    CLAUSE,
+    CONCLUDES,
+    IN_TOTAL,
+    JOINED,
+    LETTER,
+    LETTERS,
+    LIMIT,
+    LIMIT_BEHIND,
+    LIST_ITEM,
+    MAYBE,
+    NOT,
+    OR_BEFORE,
+    OR_BEHIND,
+    PERCENT,
+    PLACED,
+    REASON,
+    REFUSES,
+    RESULT,
+    STATED,
+    STOP,
+    THINKING,
+    TOTAL,
+    TOTAL_GOES_ON,
+    UNITLESS,
+    UNSURE,
+    WORDS,
+    ZERO,
+    pattern,
+)  # fmt: skip
 
 
 class Reply(NamedTuple):
@@ -159,8 +87,8 @@ class Gold:
     number: float | None = None
 
 
-def score_reply(text: str, gold: Gold, names: Mapping[str, str] | None = None) -> float:
-    """1.0 if a reply gives the right answer, else 0.0; `names` as for :func:`read_reply`."""
+def score_reply(text: Any, gold: Gold, names: Mapping[str, str] | None = None) -> float:
+    """1.0 if a reply gives the right answer, else 0.0; `text` and `names` as for :func:`read_reply`."""
     answer = read_reply(text, gold.type, gold.choices, names).answer
     if answer is None or gold.type != "metres" or CANNOT_TELL in (answer, gold.answer):
         return float(answer == gold.answer)
@@ -169,12 +97,12 @@ def score_reply(text: str, gold: Gold, names: Mapping[str, str] | None = None) -
 
 
 def read_reply(
-    text: str, type: str, choices: Sequence[str] = (), names: Mapping[str, str] | None = None
+    text: Any, type: str, choices: Sequence[str] = (), names: Mapping[str, str] | None = None
 ) -> Reply:
     """The answer that a reply gives, by the rule above.
 
     Args:
-        text: what the model wrote.
+        text: what the model wrote: a text, a list of texts or of content parts with a "text", or None.
         type: of the answer, a key of :data:`WORDS`.
         choices: all answers that the question may have, or () for any. If "cannot tell" is not among them,
             it is no answer.
@@ -184,56 +112,80 @@ def read_reply(
     names = {**names} if names else {}
     letters = {name: answer for name, answer in names.items() if len(name) == 1 and name.isupper()}
     spoken = tuple((name, answer) for name, answer in names.items() if name not in letters)
-    reply = _read(_Reader(type, letters, *_vocabulary(type, tuple(choices), spoken)), text, type)
+    reader = _Reader(type, letters, *_vocabulary(type, tuple(choices), spoken))
+    reply = _read(reader, _normal(_text_of(text)), type)
     unasked = reply.answer == CANNOT_TELL and choices and CANNOT_TELL not in choices
     return Reply(None, "it cannot tell") if unasked else reply
 
 
+def _text_of(reply: Any) -> str:
+    """The text of a reply that is a text, a content part, a list of these, or None."""
+    if isinstance(reply, Mapping):
+        reply = reply.get("text", reply.get("content"))
+    if isinstance(reply, list | tuple):
+        return "\n".join(map(_text_of, reply))
+    return "" if reply is None else str(reply)
+
+
+def _normal(text: str) -> str:
+    """A text in which each sign has one spelling, and none of the loops in which a model got caught."""
+    text = re.sub(r"(\S.{0,40}?\s)\1{9,}", r"\1\1", html.unescape(text), flags=re.S)
+    text = re.sub("[¼-¾⅐-⅞]", r" \g<0>", re.sub("[²³⁰-⁹]", r"^\g<0>", text))
+    text = unicodedata.normalize("NFKC", text)
+    for spelling, sign in {"’": "'", "⁄": "/", ">=": "≥", "<=": "≤", "+/-": "±"}.items():
+        text = text.replace(spelling, sign)
+    text = re.sub(r"(?<=\d)( ?)\*\1(?=\d)", "×", text)
+    return re.sub(r"(?<=[㐀-鿿])(?=[a-z\d])|(?<=[a-z\d])(?=[㐀-鿿])", " ", text, flags=re.I)
+
+
 def _read(reader: _Reader, text: str, type: str) -> Reply:
-    text = unicodedata.normalize("NFKC", text.replace("\u00bd", ".5")).replace("\u2019", "'")
-    text, ended = _said(text)
-    if not ended:
+    said = _said(text)
+    if said is None:
         return Reply(None, "its thinking never ends")
-    tags = re.findall(r"<answer>((?:(?!<answer>).)*?)</answer>", text, re.I | re.S)
-    tags = tags or re.findall(r"<answer>(.*)", text, re.I | re.S)
+    tags = re.findall(r"<answer>((?:(?!<answer>).)*?)</answer>", said, re.I | re.S)
+    tags = tags or re.findall(r"<answer>(.*)", said, re.I | re.S)
     if tags:
-        return reader.read(_plain(_unmarked(tags[-1])), "in its answer tags")
-    if (value := _json_answer(text, type)) is not None:
-        return reader.read(_plain(_unmarked(value)), "in its JSON")
-    text = _unmarked(text)
-    if type == "count" and len(re.findall(_LIST, text)) > 1:
-        text = re.sub(_LIST, "", text)
-    stops = [stop.start() for stop in _STOP.finditer(text)] + [len(text)]
-    ends = {stops[bisect_left(stops, line.end())]: line for line in _STATED.finditer(text)}
-    lines = [(line.start(), line.end(), text[line.end() : end]) for end, line in ends.items()]
-    stated = max([*_boxes(text), *(line for line in lines if line[2].strip(" .:"))], default=None)
+        return reader.read(_plain(_unmarked(tags[-1]), type), "in its answer tags")
+    if (value := _json_answer(said, type)) is not None:
+        return reader.read(_plain(_unmarked(value), type), "in its JSON")
+    text = _unmarked(said)
+    if type == "count" and len(re.findall(LIST_ITEM, text)) > 1:
+        text = re.sub(LIST_ITEM, "", text)
+    stops = [stop.start() for stop in STOP.finditer(text)] + [len(text)]
+    ends = {stops[bisect_left(stops, line.end())]: line for line in STATED.finditer(text)}
+    lines = [(line.start(), line.end(), end) for end, line in ends.items()]
+    lines = [line for line in lines if text[line[1] : line[2]].strip(" .:")]
+    stated = max([*_boxes(text), *lines], default=None)
     if stated is None:
-        sentences = _sentences(_plain(text))
+        sentences = _sentences(_plain(text, type))
         answers = {reader.bare(sentence) for sentence in sentences}
-        concluding = [sentence for sentence in sentences if _CONCLUDES.match(sentence)]
+        concluding = [sentence for sentence in sentences if CONCLUDES.match(sentence)]
         answers |= {reader.read(last, "").answer for last in concluding[-1:]}
         if answers - {None}:
             return reader.agree(answers - {None}, "its only bare answer")
-        return reader.read(_plain(text), "the only answer that it names")
-    reply = reader.read(_plain(stated[2]), "stated")
-    answers = {reader.read(_plain(line[2]), "").answer for line in lines if stated in lines}
-    answers |= {reader.bare(sentence) for sentence in _sentences(_plain(text[stated[1] + len(stated[2]) :]))}
+        return reader.read(_plain(text, type), "the only answer that it names")
+    _, start, end = stated
+    reply = reader.read(_plain(text[start:end], type), "stated")
+    answers = {
+        reader.read(_plain(text[line[1] : line[2]], type), "").answer for line in lines if stated in lines
+    }
+    answers |= {reader.bare(sentence) for sentence in _sentences(_plain(text[end:], type))}
     return reader.agree(answers - {None} | {reply.answer}, "stated") if reply.answer else reply
 
 
-def _said(text: str) -> tuple[str, bool]:
-    """What stands outside of blocks of thinking, and whether the last block ends."""
-    first, *rest = re.split(r"<(/?)think(?:ing)?>", text, flags=re.I)
+def _said(text: str) -> str | None:
+    """What stands outside of blocks of thinking; None if the last block never ends."""
+    first, *rest = THINKING.split(text)
     said, thinks = [first], False
-    for slash, part in zip(rest[::2], rest[1::2], strict=True):
-        said = said if thinks or not slash else []  # a block that a prompt began
-        thinks = not slash
+    for opening, part in zip(rest[::3], rest[2::3], strict=True):
+        said = said if thinks or opening else []  # a block that a prompt began
+        thinks = bool(opening)
         said += [] if thinks else [part]
-    return " ".join(said), not thinks
+    return None if thinks else " ".join(said)
 
 
 def _sentences(text: str) -> list[str]:
-    return [sentence for sentence in _STOP.split(text) if sentence.strip()]
+    return [sentence for sentence in STOP.split(text) if sentence.strip()]
 
 
 def _json_answer(text: str, type: str) -> str | None:
@@ -257,29 +209,34 @@ def _json_answer(text: str, type: str) -> str | None:
     return answer
 
 
-def _boxes(text: str) -> Iterator[tuple[int, int, str]]:
-    r"""Start, start of the content, and content of each \boxed{...}; braces are counted."""
+def _boxes(text: str) -> Iterator[tuple[int, int, int]]:
+    r"""Start, start of the content, and end of the content of each \boxed{...}; braces are counted."""
     opened: list[re.Match[str]] = []
     for brace in re.finditer(r"f?box(?:ed)?\s*\{|[{}]", text):
         if brace[0] != "}":
             opened.append(brace)
         elif opened and len((box := opened.pop())[0]) > 1:
-            yield box.start(), box.end(), text[box.end() : brace.start()]
+            yield box.start(), box.end(), brace.start()
 
 
 def _unmarked(text: str) -> str:
     """A text without the marks of Markdown, HTML and code."""
-    text = re.sub(r"<[^<>\n]{1,40}>", " ", text)
+    text = text.replace("<|begin_of_box|>", r"\boxed{").replace("<|end_of_box|>", "}")
+    text = re.sub(r"<[a-z/|!][^<>\n]{0,40}>", " ", text, flags=re.I)
     text = re.sub(r"[*`#\"\u201c\u201d|_]", " ", text)
     text = re.sub(r"\bapprox\.", "approximately", text, flags=re.I)
     return re.sub(r"(\d) ?' ?(\d+)\b", r"\1 feet \2 inches", text)
 
 
-def _plain(text: str) -> str:
-    """A text without LaTeX, with single spaces."""
-    text = re.sub(r"[{}]", "", re.sub(r"\\+(?:[a-zA-Z]+ ?|[()\[\],;!: ])|\$", " ", text))
-    text = re.sub(r"[~\u2248] ?(?=\d)", "about ", text)
-    return re.sub(r"[^\S\n]+", " ", re.sub(r"[~\\]", " ", text)).strip()
+def _plain(text: str, type: str) -> str:
+    """A text without LaTeX, with single spaces, and numbers in digits. A command that may calculate is ±."""
+    text = re.sub(r"\\[dt]?frac *\{(\d+)\} *\{(\d+)\}", r" \1/\2", text)
+    text = re.sub(r"\\(?:approx|sim)\b", "≈", text)
+    text = re.sub(r"\\+(?:(?:text|math|[bf]*box|left|right|q?quad|n)[a-z]* ?|[()\[\],;!: ])|\$", " ", text)
+    text = re.sub(r"[{}]", "", re.sub(r"\\+[a-zA-Z]+", "±", text))
+    text = re.sub(r"(?<!\d)(?<!\d )[~∼≈] ?(?=\d)", "about ", text)
+    text = re.sub(r"[^\S\n]+", " ", re.sub(r"~(?! ?\d)|\\", " ", text)).strip()
+    return in_digits(text) if type in ("count", "metres") else text
 
 
 @lru_cache(64)
@@ -287,16 +244,15 @@ def _vocabulary(
     type: str, choices: tuple[str, ...], names: tuple[tuple[str, str], ...]
 ) -> tuple[re.Pattern[str], dict[str, str]]:
     """A pattern of the names of all answers, the longest first, and the answers by :func:`_key` of a name."""
-    said = dict.fromkeys(_UNSURE.split(","), CANNOT_TELL)
-    said |= {f"{unable} {verb}": CANNOT_TELL for unable in _UNABLE.split(",") for verb in _VERBS}
-    for answer, words in WORDS[type].items():
-        said |= {word: answer for word in (answer, *words.split(",")) if word}
+    said: dict[str, str] = {CANNOT_TELL: CANNOT_TELL}
+    for answer, other_words in WORDS[type].items():
+        said |= {word: answer for word in (answer, *other_words.split(",")) if word}
     if type not in ("count", "metres"):
         said |= {choice: choice for choice in choices} | {answer: answer for _, answer in names}
     said |= dict(names)
     split = (re.split("[ -]+", name) for name in sorted(said, key=len, reverse=True))
-    names_pattern = "|".join("[ -]*".join(map(re.escape, words)) for words in split)
-    return _pattern(rf"(?<!\w)(?:{names_pattern})(?!\w)"), {_key(name): said[name] for name in said}
+    names_pattern = "|".join("[ -]*".join(map(re.escape, parts)) for parts in split)
+    return pattern(rf"(?<!\w)(?:{UNSURE}|{names_pattern})(?!\w)"), {_key(name): said[name] for name in said}
 
 
 def _key(name: str) -> str:
@@ -312,6 +268,16 @@ class _Mention(NamedTuple):
     weight: int = 1
 
 
+class _Number(NamedTuple):
+    """A number of a text: its place, its value or None if it has no single one, and its unit in lower case."""
+
+    start: int
+    end: int
+    value: float | None
+    unit: str
+    weight: int
+
+
 class _Reader:
     """Finds answers of one type in a text without markup."""
 
@@ -325,9 +291,9 @@ class _Reader:
         mentions = [mention for sentence in _sentences(text) for mention in self._mentions(sentence)]
         weight = max((mention.weight for mention in mentions), default=0)
         answers = {mention.answer for mention in mentions if mention.weight == weight}
-        if answers <= {CANNOT_TELL} and _REFUSES.search(text):
+        if answers <= {CANNOT_TELL} and REFUSES.search(text):
             return Reply(None, "it refuses")
-        if _MAYBE.search(text) and answers - {CANNOT_TELL}:
+        if MAYBE.search(text) and answers - {CANNOT_TELL}:
             return Reply(None, "it says maybe")
         return self.agree(answers, why)
 
@@ -341,101 +307,125 @@ class _Reader:
 
     def bare(self, sentence: str) -> str | None:
         """The answer of a sentence that says nothing else, else None."""
-        mentions = self._mentions(sentence)
-        rest = sentence
-        for mention in sorted(mentions, reverse=True):
-            rest = f"{rest[: mention.start]} {rest[mention.end :]}"
-        return self.read(sentence, "").answer if mentions and _AROUND.fullmatch(rest) else None
+        rest, end = "", 0
+        for mention in sorted(self._mentions(sentence)):
+            rest += sentence[end : mention.start] + " "
+            end = max(end, mention.end)
+        return self.read(sentence, "").answer if end and AROUND.fullmatch(rest + sentence[end:]) else None
 
     def _mentions(self, text: str) -> list[_Mention]:
         numbers = {"count": self._counts, "metres": self._lengths, "hidden": self._shares}.get(self._type)
-        return [*self._options(text), *self._named(text), *(numbers(text) if numbers else ())]
+        mentions = [*self._options(text), *self._named(text), *(numbers(text) if numbers else ())]
+        return mentions + [*self._alternatives(text, mentions)]
+
+    def _alternatives(self, text: str, mentions: list[_Mention]) -> Iterator[_Mention]:
+        """Whatever else is joined to an answer by "or", and is not itself an answer."""
+        starts = {mention.start for mention in mentions}
+        ends = {mention.end for mention in mentions}
+        for start, end, answer, weight in mentions:
+            behind = OR_BEHIND.match(text, end)
+            before = OR_BEFORE.search(_before(text, start))
+            is_open = (behind and behind.end() not in starts) or (
+                before and start - len(before[0]) not in ends
+            )
+            if is_open and answer != CANNOT_TELL:
+                yield _Mention(start, end, "", weight)
 
     def _named(self, text: str) -> Iterator[_Mention]:
-        clause = _CLAUSE.search(text)
+        clause = CLAUSE.search(text)
         before = _Mention(0, 0, "")
         for found in self._pattern.finditer(text):
-            answer, gap = self._answers[_key(found[0])], text[before.end : found.start()]
-            after = text[found.end() :]
-            said_no, weight = bool(_NOT.search(gap)), int(not (clause and clause.start() < found.start()))
+            start, end = found.span()
+            answer, gap = self._answers.get(_key(found[0]), CANNOT_TELL), text[before.end : start]
+            said_no, weight = bool(NOT.search(gap)), int(not (clause and clause.start() < start))
             if answer == CANNOT_TELL:
                 said_no = False
             elif self._type == "truth":
-                if found[0].lower() == "no" and _ANY.match(after):
+                if found[0].lower() == "no" and ANY.match(text, end):
                     continue
                 if said_no and found[0].lower() not in ("yes", "no"):
                     answer, said_no = {"yes": "no", "no": "yes"}[answer], False
                 weight *= not (self._letters and "correct" in found[0].lower())
             elif self._type == "hidden":
-                answer = "" if _LIMIT.search(gap) else answer
+                answer = "" if LIMIT.search(gap) else answer
             elif self._type in ("kind", "group"):
-                aside = _BESIDE.search(gap) or (not before.weight and _JOINED.fullmatch(gap))
-                weight *= not aside and not after.startswith("'s")
+                aside = BESIDE.search(gap) or (not before.weight and JOINED.fullmatch(gap))
+                weight *= not aside and not text.startswith("'s", end)
             elif self._type in ("direction", "box", "lane", "weather"):
-                weight *= not _PLACED.match(after)
-            before = _Mention(found.start(), found.end(), answer, weight)
+                weight *= not PLACED.match(text, end)
+            before = _Mention(start, end, answer, weight)
             if not said_no:
                 yield before
 
     def _options(self, text: str) -> Iterator[_Mention]:
         """Letters of options."""
-        for found in _LETTER.finditer(text) if self._letters else ():
+        letters = LETTERS.get(self._type, {}) | self._letters
+        for found in LETTER.finditer(text) if letters else ():
             letter = next(filter(None, found.groups())).upper()
-            if letter in self._letters and not _NOT.search(text[: found.start()][-40:]):
-                yield _Mention(found.start(), found.end(), self._letters[letter])
+            if letter in letters and not NOT.search(_before(text, found.start())):
+                yield _Mention(*found.span(), letters[letter])
+
+    def _numbers(self, text: str, decimal_comma: str = "") -> Iterator[_Number]:
+        """Numbers that are not denied. What stands behind "because" weighs 0, what stands behind "so" 2."""
+        reason, results = REASON.search(text), [*RESULT.finditer(text)]
+        for number in NUMBER.finditer(text):
+            start, end = number.span()
+            before = _before(text, start)
+            if NOT.search(before):
+                continue
+            hedged = LIMIT.search(before) or SIGN_BEFORE.search(before) or "+" in number[0]
+            hedged = hedged or LIMIT_BEHIND.match(text, end) or SIGN_BEHIND.match(text, end)
+            value = None if hedged else value_of(number["digits"], decimal_comma)
+            weight = int(not (reason and reason.start() < start))
+            if results and results[-1].end() <= start:
+                weight = 2
+            yield _Number(start, end, value, (number["unit"] or "").lower(), weight)
 
     def _counts(self, text: str) -> list[_Mention]:
-        counts = [_Mention(none.start(), none.end(), "0") for none in _ZERO.finditer(text)]
-        for number in _NUMBER.finditer(text):
-            before, after = text[: number.start()][-40:], text[number.end() :][:40]
-            if _NOT.search(before) or (number[0].lower() == "one" and _ONE.search(before)):
-                continue
-            value = _value(number, "")
-            unclear = number["unit"] or value != round(abs(value)) or re.match(r" ?(?:%|percent)|\w", after)
-            unclear = unclear or _ABOUT.search(before) or _LIMIT.search(before) or _RANGE.match(after)
-            is_total = _TOTAL.search(before) or re.match(r"[\w -]* in total", after)
-            weight = 2 if is_total else int(not re.search(r"\bof (?:the )?$", before))
-            counts.append(_Mention(number.start(), number.end(), "" if unclear else f"{value:.0f}", weight))
+        counts = [_Mention(*none.span(), "0") for none in ZERO.finditer(text)]
+        for start, end, value, unit, weight in self._numbers(text):
+            before = _before(text, start)
+            unclear = value is None or value != round(value) or unit or ABOUT.search(before)
+            unclear = unclear or PERCENT.match(text, end) or text[end : end + 1].isalnum()
+            if TOTAL.search(before) or IN_TOTAL.match(text, end):
+                unclear, weight = unclear or TOTAL_GOES_ON.match(text, end), 2
+            elif re.search(r"\bof (?:the )?$", before):
+                weight = 0
+            counts.append(_Mention(start, end, "" if unclear else f"{value:.0f}", weight))
         parts = [int(part.answer or 0) for part in counts[1:] if re.match(" [a-z]", text[part.end :], re.I)]
         if len(parts) == len(counts) - 1 > 1 and min(parts) > 0 and counts[0].answer == str(sum(parts)):
-            return counts[: 1 if re.search("[:(\u2014]", text[counts[0].end : counts[1].start]) else None]
+            return counts[: 1 if re.search("[:(—]", text[counts[0].end : counts[1].start]) else None]
         return counts
 
     def _lengths(self, text: str) -> list[_Mention]:
-        numbers = [
-            number for number in _NUMBER.finditer(text) if not _NOT.search(text[: number.start()][-40:])
-        ]
-        with_unit = [number for number in numbers if number["unit"]]
+        numbers = [*self._numbers(text, ".")]
+        with_unit = [number for number in numbers if number.unit]
         lengths: list[_Mention] = []
         first = unit = 0.0
-        for number in with_unit or [n for n in numbers if _UNITLESS.match(text, n.end())]:
-            before, after = text[: number.start()][-40:], text[number.end() :][:40]
-            own = _METRES[(number["unit"] or "m").lower()]
-            length = _value(number, ".") * own
-            gap = text[lengths[-1].end : number.start()] if lengths else "first"
+        for number in with_unit or [number for number in numbers if UNITLESS.match(text, number.end)]:
+            own = METRES[number.unit or "m"]
+            length = (number.value or 0) * own
+            start, end = number[:2]
+            gap = text[lengths[-1].end : start] if lengths else "first"
             if own < unit and re.fullmatch(r" ?(?:and |, )?", gap):
                 length += first  # 5 feet 6 inches
-                lengths.pop()
+                start = lengths.pop().start
             elif lengths and own != unit and abs(length - first) <= 0.05 * first:
-                continue  # 5 m (16 feet)
+                lengths[-1] = lengths[-1]._replace(end=end)  # 5 m (16 feet)
+                continue
             first, unit = length, own
-            unclear = length < 0 or any((_LIMIT.search(before), _FROM.search(before), _RANGE.match(after)))
-            lengths.append(_Mention(number.start(), number.end(), "" if unclear else f"{length:.12g} m"))
+            answer = "" if number.value is None else f"{length:.12g} m"
+            lengths.append(_Mention(start, end, answer, number.weight))
         return lengths
 
-    def _shares(self, text: str) -> list[_Mention]:
-        shares = []
-        for share in re.finditer(r"(\d+(?:\.\d+)?) ?(?:%|percent)", text):
-            place = 0 if float(share[1]) == 0 else 1 + (float(share[1]) > 100 / 3)
-            answer = "" if _LIMIT.search(text[: share.start()][-40:]) else [*WORDS["hidden"]][place]
-            shares.append(_Mention(share.start(), share.end(), answer))
-        return shares
+    def _shares(self, text: str) -> Iterator[_Mention]:
+        for start, end, value, _, weight in self._numbers(text):
+            if percent := PERCENT.match(text, end):
+                place = 0 if value == 0 else 1 + (value is not None and value > 100 / 3)
+                answer = "" if value is None else [*WORDS["hidden"]][place]
+                yield _Mention(start, percent.end(), answer, weight)
 
 
-def _value(number: re.Match[str], decimal_comma: str) -> float:
-    """What a match of _NUMBER stands for; -1 if its commas mark neither thousands nor decimals."""
-    if not number["digits"]:
-        words = (number["words"] or "zero").lower().replace("-", " ")
-        return _VALUES[words] + 0.5 * bool(number["half"] or number["plus"])
-    digits = re.sub(r",(?=\d{3}(?!\d))", "", number["digits"]).replace(",", decimal_comma or ",")
-    return float(digits) if re.fullmatch(r"\d{1,9}(?:\.\d+)?", digits) else -1.0
+def _before(text: str, at: int) -> str:
+    """The few words of a text before a place; a slice of fixed length keeps the time of reading linear."""
+    return text[max(0, at - 40) : at]
