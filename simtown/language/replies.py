@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,9 +24,9 @@ from simtown.language.reply_words import (
     ANY,
     AROUND,
     BESIDE,
+    BOX,
     CANNOT_TELL,
     CLAUSE,
-    CONCLUDES,
     IN_TOTAL,
     JOINED,
     LETTER,
@@ -34,18 +34,20 @@ from simtown.language.reply_words import (
     LIMIT,
     LIMIT_BEHIND,
     LIST_ITEM,
+    MARKUP,
     MAYBE,
     NOT,
-    OR_BEFORE,
-    OR_BEHIND,
+    OR,
     PERCENT,
     PLACED,
     REASON,
     REFUSES,
     RESULT,
+    SPELLINGS,
     STATED,
     STOP,
-    THINKING,
+    THINKING_BEGINS,
+    THINKING_ENDS,
     TOTAL,
     TOTAL_GOES_ON,
     UNITLESS,
@@ -53,7 +55,7 @@ from simtown.language.reply_words import (
     WORDS,
     ZERO,
     pattern,
-)  # fmt: skip
+)
 
 
 class Reply(NamedTuple):
@@ -113,7 +115,7 @@ def read_reply(
     letters = {name: answer for name, answer in names.items() if len(name) == 1 and name.isupper()}
     spoken = tuple((name, answer) for name, answer in names.items() if name not in letters)
     reader = _Reader(type, letters, *_vocabulary(type, tuple(choices), spoken))
-    reply = _read(reader, _normal(_text_of(text)), type)
+    reply = _read(reader, _text_of(text), type)
     unasked = reply.answer == CANNOT_TELL and choices and CANNOT_TELL not in choices
     return Reply(None, "it cannot tell") if unasked else reply
 
@@ -121,21 +123,10 @@ def read_reply(
 def _text_of(reply: Any) -> str:
     """The text of a reply that is a text, a content part, a list of these, or None."""
     if isinstance(reply, Mapping):
-        reply = reply.get("text", reply.get("content"))
+        reply = reply.get("text")
     if isinstance(reply, list | tuple):
         return "\n".join(map(_text_of, reply))
     return "" if reply is None else str(reply)
-
-
-def _normal(text: str) -> str:
-    """A text in which each sign has one spelling, and none of the loops in which a model got caught."""
-    text = re.sub(r"(\S.{0,40}?\s)\1{9,}", r"\1\1", html.unescape(text), flags=re.S)
-    text = re.sub("[¼-¾⅐-⅞]", r" \g<0>", re.sub("[²³⁰-⁹]", r"^\g<0>", text))
-    text = unicodedata.normalize("NFKC", text)
-    for spelling, sign in {"’": "'", "⁄": "/", ">=": "≥", "<=": "≤", "+/-": "±"}.items():
-        text = text.replace(spelling, sign)
-    text = re.sub(r"(?<=\d)( ?)\*\1(?=\d)", "×", text)
-    return re.sub(r"(?<=[㐀-鿿])(?=[a-z\d])|(?<=[a-z\d])(?=[㐀-鿿])", " ", text, flags=re.I)
 
 
 def _read(reader: _Reader, text: str, type: str) -> Reply:
@@ -145,50 +136,53 @@ def _read(reader: _Reader, text: str, type: str) -> Reply:
     tags = re.findall(r"<answer>((?:(?!<answer>).)*?)</answer>", said, re.I | re.S)
     tags = tags or re.findall(r"<answer>(.*)", said, re.I | re.S)
     if tags:
-        return reader.read(_plain(_unmarked(tags[-1]), type), "in its answer tags")
-    if (value := _json_answer(said, type)) is not None:
-        return reader.read(_plain(_unmarked(value), type), "in its JSON")
-    text = _unmarked(said)
-    if type == "count" and len(re.findall(LIST_ITEM, text)) > 1:
-        text = re.sub(LIST_ITEM, "", text)
-    stops = [stop.start() for stop in STOP.finditer(text)] + [len(text)]
-    ends = {stops[bisect_left(stops, line.end())]: line for line in STATED.finditer(text)}
-    lines = [(line.start(), line.end(), end) for end, line in ends.items()]
-    lines = [line for line in lines if text[line[1] : line[2]].strip(" .:")]
-    stated = max([*_boxes(text), *lines], default=None)
-    if stated is None:
-        sentences = _sentences(_plain(text, type))
-        answers = {reader.bare(sentence) for sentence in sentences}
-        concluding = [sentence for sentence in sentences if CONCLUDES.match(sentence)]
-        answers |= {reader.read(last, "").answer for last in concluding[-1:]}
-        if answers - {None}:
-            return reader.agree(answers - {None}, "its only bare answer")
-        return reader.read(_plain(text, type), "the only answer that it names")
-    _, start, end = stated
-    reply = reader.read(_plain(text[start:end], type), "stated")
-    answers = {
-        reader.read(_plain(text[line[1] : line[2]], type), "").answer for line in lines if stated in lines
-    }
-    answers |= {reader.bare(sentence) for sentence in _sentences(_plain(text[end:], type))}
+        return reader.read(_plain(tags[-1], type), "in its answer tags")
+    if (value := _json_answer(said)) is not None:
+        return reader.read(_plain(value, type), "in its JSON")
+    text = _plain(_with_boxes(said), type)
+    if type == "count" and len(LIST_ITEM.findall(text)) > 1:
+        text = LIST_ITEM.sub("", text)
+    sentences = _sentences(STATED.sub(lambda stated: stated[0].replace("\n", " "), text))
+    statements = {place: STATED.split(sentence)[1:] for place, sentence in enumerate(sentences)}
+    stated = [place for place, said in statements.items() if said and said[-1].strip(" .:")]
+    if not stated:
+        return _read_unstated(reader, text)
+    last = stated[-1]
+    reply = reader.read(statements[last][-1], "stated")
+    lines = [place for place in stated if BOX not in sentences[last] + sentences[place]]
+    answers = {reader.read(statements[place][-1], "").answer for place in lines}
+    answers |= {*map(reader.bare, sentences[last + 1 :])}
     return reader.agree(answers - {None} | {reply.answer}, "stated") if reply.answer else reply
+
+
+def _read_unstated(reader: _Reader, text: str) -> Reply:
+    """Read a text without "the answer is" or a box."""
+    sentences = _sentences(text)
+    concluding = [sentence for sentence in sentences if RESULT.match(sentence)]
+    answers = {reader.read(last, "").answer for last in concluding[-1:]} | {*map(reader.bare, sentences)}
+    if answers - {None}:
+        return reader.agree(answers - {None}, "its only bare answer")
+    return reader.read(text, "the only answer that it names")
 
 
 def _said(text: str) -> str | None:
     """What stands outside of blocks of thinking; None if the last block never ends."""
-    first, *rest = THINKING.split(text)
-    said, thinks = [first], False
-    for opening, part in zip(rest[::3], rest[2::3], strict=True):
-        said = said if thinks or opening else []  # a block that a prompt began
-        thinks = bool(opening)
-        said += [] if thinks else [part]
-    return None if thinks else " ".join(said)
+    *blocks, rest = THINKING_ENDS.split(text)
+    said: list[str] = []
+    for block in blocks:
+        before, *thought = THINKING_BEGINS.split(block, maxsplit=1)
+        if thought:
+            said.append(before)
+        else:
+            said.clear()  # a block that a prompt began
+    return None if THINKING_BEGINS.search(rest) else " ".join([*said, rest])
 
 
 def _sentences(text: str) -> list[str]:
     return [sentence for sentence in STOP.split(text) if sentence.strip()]
 
 
-def _json_answer(text: str, type: str) -> str | None:
+def _json_answer(text: str) -> str | None:
     """What the last JSON object gives for "answer", or for its only key; None if there is none."""
     answer, end = None, 0
     for brace in list(re.finditer(r'\{\s*"', text))[-99:]:
@@ -198,45 +192,39 @@ def _json_answer(text: str, type: str) -> str | None:
             value, end = json.JSONDecoder().raw_decode(text, brace.start())
         except (ValueError, RecursionError):
             continue
-        keys = {re.sub(r"\W|_", "", key.lower()): key for key in value} if isinstance(value, dict) else {}
+        keys = {re.sub(r"\W|_", "", key.lower()): key for key in value}
         found = [keys[key] for key in ("answer", "finalanswer", "response", "result") if key in keys]
         found = found or ([*keys.values()] if len(keys) == 1 else [])
         if found:
             given = value[found[0]]
-            if isinstance(given, bool):
-                given = ("no", "yes")[given] if type == "truth" else ""
-            answer = ", ".join(map(str, given)) if isinstance(given, list) else str(given)
+            answer = str(given) if isinstance(given, dict) else _text_of(given)
     return answer
 
 
-def _boxes(text: str) -> Iterator[tuple[int, int, int]]:
-    r"""Start, start of the content, and end of the content of each \boxed{...}; braces are counted."""
+def _with_boxes(text: str) -> str:
+    r"""A text in which ⟦...⟧ stands for each \boxed{...}; braces are counted."""
+    text = text.replace("<|begin_of_box|>", BOX).replace("<|end_of_box|>", "⟧")
     opened: list[re.Match[str]] = []
+    signs = [*text]
     for brace in re.finditer(r"f?box(?:ed)?\s*\{|[{}]", text):
         if brace[0] != "}":
             opened.append(brace)
         elif opened and len((box := opened.pop())[0]) > 1:
-            yield box.start(), box.end(), brace.start()
-
-
-def _unmarked(text: str) -> str:
-    """A text without the marks of Markdown, HTML and code."""
-    text = text.replace("<|begin_of_box|>", r"\boxed{").replace("<|end_of_box|>", "}")
-    text = re.sub(r"<[a-z/|!][^<>\n]{0,40}>", " ", text, flags=re.I)
-    text = re.sub(r"[*`#\"\u201c\u201d|_]", " ", text)
-    text = re.sub(r"\bapprox\.", "approximately", text, flags=re.I)
-    return re.sub(r"(\d) ?' ?(\d+)\b", r"\1 feet \2 inches", text)
+            signs[box.end() - 1], signs[brace.start()] = BOX, "⟧"
+    return "".join(signs)
 
 
 def _plain(text: str, type: str) -> str:
-    """A text without LaTeX, with single spaces, and numbers in digits. A command that may calculate is ±."""
-    text = re.sub(r"\\[dt]?frac *\{(\d+)\} *\{(\d+)\}", r" \1/\2", text)
-    text = re.sub(r"\\(?:approx|sim)\b", "≈", text)
-    text = re.sub(r"\\+(?:(?:text|math|[bf]*box|left|right|q?quad|n)[a-z]* ?|[()\[\],;!: ])|\$", " ", text)
-    text = re.sub(r"[{}]", "", re.sub(r"\\+[a-zA-Z]+", "±", text))
-    text = re.sub(r"(?<!\d)(?<!\d )[~∼≈] ?(?=\d)", "about ", text)
-    text = re.sub(r"[^\S\n]+", " ", re.sub(r"~(?! ?\d)|\\", " ", text)).strip()
+    """A text without markup, in which each sign has one spelling; numbers are in digits."""
+    text = _replaced(html.unescape(text), SPELLINGS)
+    text = _replaced(unicodedata.normalize("NFKC", text), MARKUP).strip()
     return in_digits(text) if type in ("count", "metres") else text
+
+
+def _replaced(text: str, table: Mapping[str, str]) -> str:
+    for expression, replacement in table.items():
+        text = re.sub(expression, replacement, text, flags=re.I | re.S)
+    return text
 
 
 @lru_cache(64)
@@ -250,8 +238,8 @@ def _vocabulary(
     if type not in ("count", "metres"):
         said |= {choice: choice for choice in choices} | {answer: answer for _, answer in names}
     said |= dict(names)
-    split = (re.split("[ -]+", name) for name in sorted(said, key=len, reverse=True))
-    names_pattern = "|".join("[ -]*".join(map(re.escape, parts)) for parts in split)
+    escaped = map(re.escape, sorted(said, key=len, reverse=True))
+    names_pattern = "|".join(re.sub(r"(\\[ -]|-)+", "[ -]*", name) for name in escaped)
     return pattern(rf"(?<!\w)(?:{UNSURE}|{names_pattern})(?!\w)"), {_key(name): said[name] for name in said}
 
 
@@ -269,22 +257,23 @@ class _Mention(NamedTuple):
 
 
 class _Number(NamedTuple):
-    """A number of a text: its place, its value or None if it has no single one, and its unit in lower case."""
+    """A number of a text; its value is NaN if it has no single one."""
 
     start: int
     end: int
-    value: float | None
+    value: float
     unit: str
     weight: int
 
 
+@dataclass(frozen=True)
 class _Reader:
     """Finds answers of one type in a text without markup."""
 
-    def __init__(
-        self, type: str, letters: dict[str, str], pattern: re.Pattern[str], answers: dict[str, str]
-    ) -> None:
-        self._type, self._letters, self._pattern, self._answers = type, letters, pattern, answers
+    type: str
+    letters: dict[str, str]
+    pattern: re.Pattern[str]
+    answers: dict[str, str]
 
     def read(self, text: str, why: str) -> Reply:
         """The only answer that a text names."""
@@ -314,44 +303,41 @@ class _Reader:
         return self.read(sentence, "").answer if end and AROUND.fullmatch(rest + sentence[end:]) else None
 
     def _mentions(self, text: str) -> list[_Mention]:
-        numbers = {"count": self._counts, "metres": self._lengths, "hidden": self._shares}.get(self._type)
+        numbers = {"count": self._counts, "metres": self._lengths, "hidden": self._shares}.get(self.type)
         mentions = [*self._options(text), *self._named(text), *(numbers(text) if numbers else ())]
-        return mentions + [*self._alternatives(text, mentions)]
+        return [*mentions, *self._alternatives(text, mentions)]
 
     def _alternatives(self, text: str, mentions: list[_Mention]) -> Iterator[_Mention]:
-        """Whatever else is joined to an answer by "or", and is not itself an answer."""
-        starts = {mention.start for mention in mentions}
-        ends = {mention.end for mention in mentions}
-        for start, end, answer, weight in mentions:
-            behind = OR_BEHIND.match(text, end)
-            before = OR_BEFORE.search(_before(text, start))
-            is_open = (behind and behind.end() not in starts) or (
-                before and start - len(before[0]) not in ends
-            )
-            if is_open and answer != CANNOT_TELL:
-                yield _Mention(start, end, "", weight)
+        """Answers that "or" joins to something else that is not an answer."""
+        starts = {mention.start: mention for mention in mentions}
+        ends = {mention.end: mention for mention in mentions}
+        for found in OR.finditer(text):
+            joined = {ends.get(found.start()), starts.get(found.end())}
+            for mention in joined - {None} if None in joined else ():
+                if mention.answer != CANNOT_TELL:
+                    yield mention._replace(answer="")
 
     def _named(self, text: str) -> Iterator[_Mention]:
         clause = CLAUSE.search(text)
         before = _Mention(0, 0, "")
-        for found in self._pattern.finditer(text):
+        for found in self.pattern.finditer(text):
             start, end = found.span()
-            answer, gap = self._answers.get(_key(found[0]), CANNOT_TELL), text[before.end : start]
+            answer, gap = self.answers.get(_key(found[0]), CANNOT_TELL), text[before.end : start]
             said_no, weight = bool(NOT.search(gap)), int(not (clause and clause.start() < start))
             if answer == CANNOT_TELL:
                 said_no = False
-            elif self._type == "truth":
+            elif self.type == "truth":
                 if found[0].lower() == "no" and ANY.match(text, end):
                     continue
                 if said_no and found[0].lower() not in ("yes", "no"):
                     answer, said_no = {"yes": "no", "no": "yes"}[answer], False
-                weight *= not (self._letters and "correct" in found[0].lower())
-            elif self._type == "hidden":
+                weight *= not (self.letters and "correct" in found[0].lower())
+            elif self.type == "hidden":
                 answer = "" if LIMIT.search(gap) else answer
-            elif self._type in ("kind", "group"):
+            elif self.type in ("kind", "group"):
                 aside = BESIDE.search(gap) or (not before.weight and JOINED.fullmatch(gap))
                 weight *= not aside and not text.startswith("'s", end)
-            elif self._type in ("direction", "box", "lane", "weather"):
+            elif self.type in ("direction", "box", "lane", "weather"):
                 weight *= not PLACED.match(text, end)
             before = _Mention(start, end, answer, weight)
             if not said_no:
@@ -359,7 +345,7 @@ class _Reader:
 
     def _options(self, text: str) -> Iterator[_Mention]:
         """Letters of options."""
-        letters = LETTERS.get(self._type, {}) | self._letters
+        letters = LETTERS.get(self.type, {}) | self.letters
         for found in LETTER.finditer(text) if letters else ():
             letter = next(filter(None, found.groups())).upper()
             if letter in letters and not NOT.search(_before(text, found.start())):
@@ -375,7 +361,7 @@ class _Reader:
                 continue
             hedged = LIMIT.search(before) or SIGN_BEFORE.search(before) or "+" in number[0]
             hedged = hedged or LIMIT_BEHIND.match(text, end) or SIGN_BEHIND.match(text, end)
-            value = None if hedged else value_of(number["digits"], decimal_comma)
+            value = math.nan if hedged else value_of(number["digits"], decimal_comma)
             weight = int(not (reason and reason.start() < start))
             if results and results[-1].end() <= start:
                 weight = 2
@@ -385,16 +371,18 @@ class _Reader:
         counts = [_Mention(*none.span(), "0") for none in ZERO.finditer(text)]
         for start, end, value, unit, weight in self._numbers(text):
             before = _before(text, start)
-            unclear = value is None or value != round(value) or unit or ABOUT.search(before)
+            unclear = value % 1 or unit or ABOUT.search(before)
             unclear = unclear or PERCENT.match(text, end) or text[end : end + 1].isalnum()
-            if TOTAL.search(before) or IN_TOTAL.match(text, end):
-                unclear, weight = unclear or TOTAL_GOES_ON.match(text, end), 2
+            if TOTAL.search(before) and TOTAL_GOES_ON.match(text, end):
+                unclear = True
+            elif TOTAL.search(before) or IN_TOTAL.match(text, end):
+                weight = 2
             elif re.search(r"\bof (?:the )?$", before):
                 weight = 0
             counts.append(_Mention(start, end, "" if unclear else f"{value:.0f}", weight))
-        parts = [int(part.answer or 0) for part in counts[1:] if re.match(" [a-z]", text[part.end :], re.I)]
+        parts = [int(part.answer or 0) for part in counts[1:] if text[part.end + 1 : part.end + 2].isalpha()]
         if len(parts) == len(counts) - 1 > 1 and min(parts) > 0 and counts[0].answer == str(sum(parts)):
-            return counts[: 1 if re.search("[:(—]", text[counts[0].end : counts[1].start]) else None]
+            counts = counts[: 1 if re.search("[:(—]", text[counts[0].end : counts[1].start]) else None]
         return counts
 
     def _lengths(self, text: str) -> list[_Mention]:
@@ -404,7 +392,7 @@ class _Reader:
         first = unit = 0.0
         for number in with_unit or [number for number in numbers if UNITLESS.match(text, number.end)]:
             own = METRES[number.unit or "m"]
-            length = (number.value or 0) * own
+            length = number.value * own
             start, end = number[:2]
             gap = text[lengths[-1].end : start] if lengths else "first"
             if own < unit and re.fullmatch(r" ?(?:and |, )?", gap):
@@ -414,15 +402,14 @@ class _Reader:
                 lengths[-1] = lengths[-1]._replace(end=end)  # 5 m (16 feet)
                 continue
             first, unit = length, own
-            answer = "" if number.value is None else f"{length:.12g} m"
+            answer = "" if math.isnan(length) else f"{length:.12g} m"
             lengths.append(_Mention(start, end, answer, number.weight))
         return lengths
 
     def _shares(self, text: str) -> Iterator[_Mention]:
         for start, end, value, _, weight in self._numbers(text):
             if percent := PERCENT.match(text, end):
-                place = 0 if value == 0 else 1 + (value is not None and value > 100 / 3)
-                answer = "" if value is None else [*WORDS["hidden"]][place]
+                answer = "" if math.isnan(value) else [*WORDS["hidden"]][(value > 0) + (value > 100 / 3)]
                 yield _Mention(start, percent.end(), answer, weight)
 
 

@@ -5,38 +5,49 @@ from __future__ import annotations
 import re
 
 CANNOT_TELL = "cannot tell"
-#: What may be said for each answer of a type, beside the answer itself; kinds and groups are the caller's.
-WORDS: dict[str, dict[str, str]] = {
-    "truth": {
-        "yes": "yeah,yep,yup,true,correct,oui,ja,sí,sì,sim,是,是的,对,對,正确,✅,✔,✓,☑,👍",
-        "no": "nope,nah,false,incorrect,untrue,wrong,non,nein,não,否,不,不是,不对,不對,错误,❌,✗,✘,✖,👎",
-    },
-    "count": {}, "kind": {}, "group": {}, "metres": {},
-    "colour": {
-        "black": "", "blue": "", "brown": "", "grey": "gray", "green": "", "orange": "", "pink": "",
-        "purple": "violet", "red": "", "silver": "", "white": "", "yellow": "",
-    },
-    "lane": {
-        "near lane": "near,nearer,nearest,closer,closest", "parked": "parking",
-        "far lane": "far,farther,further,farthest,furthest",
-    },
-    "direction": {
-        "right": "rightward,rightwards", "left": "leftward,leftwards",
-        "away": "away from the viewer,away from the camera,away from me,away from us",
-        "viewer": "camera,observer,towards me,toward me,towards us,toward us",
-    },
-    "weather": {
-        "clear": "sunny", "cloudy": "overcast,clouds", "rain": "rainy,raining", "fog": "foggy,mist,misty",
-        "snow": "snowy,snowing", "dusk": "twilight,sunset", "night": "nighttime",
-    },
-    "hidden": {
-        "none of it": "none,nothing,not hidden,isn't hidden,not at all,fully visible,completely visible",
-        "less than a third": "less than 1/3,less than one third,under a third,below a third,a quarter",
-        "more than a third": "more than 1/3,more than one third,over a third,above a third,half,most of it,"
-                             "all of it,two thirds,completely hidden",
-    },
-    "box": {"left third": "left", "middle third": "middle,centre,center,central", "right third": "right"},
-}  # fmt: skip
+#: Type of answer, answer, and what may be said for it; kinds and groups are the caller's.
+_ANSWERS = """
+truth | yes | yeah,yep,yup,true,correct,oui,ja,sí,sì,sim,是,是的,对,對,正确,✅,✔,✓,☑,👍
+truth | no | nope,nah,false,incorrect,untrue,wrong,non,nein,não,否,不,不是,不对,不對,错误,❌,✗,✘,✖,👎
+colour | black |
+colour | blue |
+colour | brown |
+colour | grey | gray
+colour | green |
+colour | orange |
+colour | pink |
+colour | purple | violet
+colour | red |
+colour | silver |
+colour | white |
+colour | yellow |
+lane | near lane | near,nearer,nearest,closer,closest
+lane | parked | parking
+lane | far lane | far,farther,further,farthest,furthest
+direction | right | rightward,rightwards
+direction | left | leftward,leftwards
+direction | away | away from the viewer,away from the camera,away from me,away from us
+direction | viewer | camera,observer,towards me,toward me,towards us,toward us
+weather | clear | sunny
+weather | cloudy | overcast,clouds
+weather | rain | rainy,raining
+weather | fog | foggy,mist,misty
+weather | snow | snowy,snowing
+weather | dusk | twilight,sunset
+weather | night | nighttime
+hidden | none of it | none,nothing,not hidden,isn't hidden,not at all,fully visible,completely visible
+hidden | less than a third | less than 1/3,less than one third,under a third,below a third,a quarter
+hidden | more than a third | more than 1/3,more than one third,over a third,above a third,half,\
+most of it,all of it,two thirds,completely hidden
+box | left third | left
+box | middle third | middle,centre,center,central
+box | right third | right
+"""
+#: By type of answer and answer, what may be said for it beside the answer itself, separated by commas.
+WORDS: dict[str, dict[str, str]] = {"count": {}, "kind": {}, "group": {}, "metres": {}}
+for _row in _ANSWERS.strip().splitlines():
+    _type, _answer, _others = re.split(r" \| ?", _row)
+    WORDS.setdefault(_type, {})[_answer] = _others
 #: Capital letters that are an answer alone; options that are asked come first.
 LETTERS = {"truth": {"Y": "yes", "N": "no"}}
 
@@ -64,17 +75,46 @@ def _before(expression: str) -> re.Pattern[str]:
     return pattern(rf"(?:{expression}) ?$")
 
 
-#: Splits a text at marks of thinking: group 1 opens, group 2 closes.
-THINKING = pattern(f"({'|'.join(_THINKING)})|({'|'.join(_THINKING.values())})")
+THINKING_BEGINS = pattern("|".join(_THINKING))
+THINKING_ENDS = pattern("|".join(_THINKING.values()))
+
+#: Opens what was in a box.
+BOX = "⟦"
+
+#: Expressions that are replaced in turn, before and after compatibility forms are (Unicode's NFKC).
+SPELLINGS = {
+    r"(\S.{0,40}?\s)\1{99,}": r"\1\1",  # a loop in which a model got caught
+    "[²³¹⁰-⁹]": r"^\g<0>",
+    "[¼-¾⅐-⅞]": r" \g<0>",
+}
+MARKUP = {
+    "’": "'",
+    "⁄": "/",
+    r"\+/-": "±",
+    "(?<=[㐀-鿿])(?=[a-z0-9])|(?<=[a-z0-9])(?=[㐀-鿿])": " ",
+    r"(?<=\d)( ?)\*\1(?=\d)": "×",
+    r"<[a-z/|!][^<>\n]{0,40}>": " ",
+    r"[*`#\"“”|_]": " ",
+    r"\\+": r"\\",
+    r"\bapprox\.|\\(?:approx|sim)\b": "about ",
+    r"(\d) ?' ?(\d+)\b": r"\1 feet \2 inches",
+    r"\\[dt]?frac *\{(\d+)\} *\{(\d+)\}": r" \1/\2",
+    r"\\(?:(?:text|math|[bf]*box|left|right|q?quad|n)[a-z]* ?|[()\[\],;!: ])|\$": " ",
+    r"\\[a-z]+": "±",  # LaTeX that may calculate
+    "[{}]": "",
+    r"(?<!\d)(?<!\d )[~∼≈] ?(?=\d)": "about ",
+    r"~(?! ?\d)|\\": " ",
+    r"[^\S\n]+": " ",
+}
 
 # How an answer is announced, and where a sentence ends.
 STATED = pattern(
-    r"(?:\b(?:answer|ans|option|choice|réponse|antwort|respuesta|risposta|resposta)"
+    r"⟦\s*|(?:\b(?:answer|ans|option|choice|réponse|antwort|respuesta|risposta|resposta)"
     r"(?: to (?:the|this|your) question)?|答案|回答)[^\w\n]{0,4}?"
-    r"(?:\s*(?:(?:is|would be|should be|must be|est|ist|es|è|é)\b|[是为為])[ :]*|\s*(?:[:=–—]|->|=>|- ))\s*"
+    r"(?:\s*(?:(?:is|would be|should be|must be|est|ist|es|è|é)\b|[是为為])[ :]*|\s*(?:[:–—]|(?<![<>])=|"
+    r"->|=>|- ))\s*"
 )
-CONCLUDES = pattern(r"\W*(?:so|therefore|thus|hence|in conclusion|overall|in summary)\b")
-STOP = re.compile(r"(?<![.!?;])[.!?;]+(?=\s|$)|。|\n")
+STOP = re.compile(r"(?<![.!?;])[.!?;]+(?=\s|$)|(?=⟦)|[。⟧\n]")
 LIST_ITEM = re.compile(r"^ *\d+[.)] +(?=[^\W\d])", re.M)
 LETTER = re.compile(
     r"\(([A-Za-z])\)|(?<![\w'(-])([B-HJ-Z])(?![\w'-])|(?:\b(?:option|choice)|[选選]) ([A-Za-z])(?![\w'])|"
@@ -109,9 +149,8 @@ BESIDE = _before(
 JOINED = pattern(r" ?(?:,|and|or|, and) (?:(?:the|an?) )?")
 CLAUSE = pattern(r"\b(?:because|since|as|which|while|whereas|although|though|whether|if)\b")
 PLACED = pattern(r" (?:of|the|to|an?|behind|next|in front|beside|that|view|edge)\b")
-_OR = r"(?:,? (?:or|ou|oder) | ?/ ?|或者?)(?:(?:an?|the|in|on|to|about) )*"
-OR_BEFORE = _before(rf"(?<=[\w)])({_OR})")
-OR_BEHIND = pattern(rf"{_OR}(?=[\w(])")
+#: Joins two answers, of which both or none is to be known.
+OR = pattern(r"(?<=[\w)])(?:,? (?:or|ou|oder) | ?/ ?|或者?)(?:(?:an?|the|in|on|to|about) )*(?=[\w(])")
 LIMIT = _before(
     r"(?:\b(?:at (?:least|most)|up to|(?:more|less|fewer) than|over|under|between|above|below|within|"
     r"exceed(?:s|ing)|(?:min|max)(?:imum)?(?: of)?\.?|(?:many|few|much|little) as|au (?:moins|plus)|plus de|"
@@ -143,10 +182,10 @@ ZERO = pattern(
     r"\b(?:none|aucune?|keine?n?|ning[uú]n[oa]?)\b|(?:\bnot|n't) (?:have |see )?any\b|没有|"
     r"\bno(?= [a-z])(?! (?:way|doubt|idea|image|picture|information|one|more|less|fewer)\b)"
 )
-THAT_ONE = _before(r"\b(?:the|this|that|each|which|another|other|first|last)")
 REASON = pattern(r"\b(?:because|since|as|which)\b|因为")
 RESULT = pattern(
-    r"\b(?:so|thus|hence|therefore|making|makes|altogether)\b(?! (?:far|close)\b)|所以|因此|[共总]"
+    r"\W{0,9}\b(?:so|therefore|thus|hence|in conclusion|overall|in summary|making|makes|altogether)\b"
+    "(?! far)|所以|因此|[共总]"
 )
 TOTAL = _before(r"\btotal(?: of| de|:| is| number is)?")
 IN_TOTAL = pattern(r"[\w -]* in total")
