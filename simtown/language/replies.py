@@ -322,7 +322,8 @@ class _Reader:
         before = _Mention(0, 0, "")
         for found in self.pattern.finditer(text):
             start, end = found.span()
-            answer, gap = self.answers.get(_key(found[0]), CANNOT_TELL), text[before.end : start]
+            answer = self.answers.get(_key(found[0]), CANNOT_TELL)
+            gap = text[max(before.end, start - 40) : start]
             said_no, weight = bool(NOT.search(gap)), int(not (clause and clause.start() < start))
             if answer == CANNOT_TELL:
                 said_no = False

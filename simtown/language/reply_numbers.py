@@ -54,7 +54,7 @@ _NUMERAL = "|".join(_VALUES)
 _SCALE = "hundred|thousand|million|dozen|half|halves|(?:third|quarter|fifth|tenth)s?"
 #: A run of number words, which is read as a whole. "One" as in "the one" is not a number.
 _WORDS = pattern(
-    r"(?<![\w-])"
+    r"(?<![\w-])(?=[^\W\d])"
     r"(?:(?!one\b)|(?<!the )(?<!this )(?<!that )(?<!each )(?<!which )(?<!other )(?<!first )(?<!last ))"
     rf"(?:{_NUMERAL})(?:(?:[ -]| and (?:an? )?| point )(?:{_NUMERAL}|{_SCALE}))*(?!\w|-[a-z])|"
     rf"[{_HAN}]+(?=[辆輛个個台部只米])"
@@ -62,13 +62,15 @@ _WORDS = pattern(
 _FRACTION = re.compile(r"(?<![\w.,/])(?:(\d{1,9}) )?(\d{1,9})/(\d{1,9})(?![\w/])")
 _DIGITS = rf"-?\d+(?:[.,]\d+)*|{UNCLEAR}"
 #: Operators whose neighbours may have units and nouns, and those between bare numbers.
-_OPERATOR = r"[+×÷·±−^]|\b(?:plus|minus|times|divided by|multiplied by)\b"
-_BETWEEN = rf"(?<=[\d{UNCLEAR}])(?: ?(?:[-–—~∼/x&]|\.\.+|to|or|and|bis|à|或|到|至) ?|,? )(?=[\d{UNCLEAR}])"
+_OPERATOR = r"[+×÷·±−^√]|\b(?:plus|minus|times|divided by|multiplied by)\b"
+_JOINS = r"[-–—~∼/x&]|\.\.+|to|or|and|bis|à|ou|o|oder|et|und|y|或|到|至"
+_BETWEEN = rf"(?<=[\d{UNCLEAR}])(?: ?(?:{_JOINS}) ?|,? )(?=[\d{UNCLEAR}])"
 _EQUALS = r"=|\bequals\b"
-_ARITHMETIC = pattern(f"{_OPERATOR}|{_BETWEEN}")
+_ARITHMETIC = pattern(f"{_OPERATOR}|{_BETWEEN}|{UNCLEAR}")
 _NOUNS = r"[a-z :()\[\]-]{0,40}?"
 _EXPRESSION = pattern(
-    rf"(?<![\w.,/])(?:{_DIGITS})(?:(?:{_NOUNS}(?:{_OPERATOR}|{_EQUALS}){_NOUNS}|{_BETWEEN})(?:{_DIGITS}))+"
+    rf"(?:√ ?|(?<![\w.,/]))(?:{_DIGITS})"
+    rf"(?:(?:{_NOUNS}(?:{_OPERATOR}|{_EQUALS}){_NOUNS}|{_BETWEEN})(?:{_DIGITS}))+"
 )
 _UNIT = "|".join(METRES)
 NUMBER = pattern(
@@ -98,6 +100,7 @@ def _spelled(run: re.Match[str]) -> str:
     """Digits for a run of number words."""
     words = run[0].lower().replace("-", " ").replace(" and a half", " point five")
     digits = ".".join(str(_VALUES.get(part, UNCLEAR)) for part in words.split(" point "))
+    digits = UNCLEAR if UNCLEAR in digits else digits
     return f" {digits} " if words[0] in _HAN else digits
 
 

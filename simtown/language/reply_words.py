@@ -94,13 +94,16 @@ MARKUP = {
     "(?<=[㐀-鿿])(?=[a-z0-9])|(?<=[a-z0-9])(?=[㐀-鿿])": " ",
     r"(?<=\d)( ?)\*\1(?=\d)": "×",
     r"<[a-z/|!][^<>\n]{0,40}>": " ",
+    "<=": "≤",
+    ">=": "≥",
     r"[*`#\"“”|_]": " ",
     r"\\+": r"\\",
-    r"\bapprox\.|\\(?:approx|sim)\b": "about ",
+    r"\b(approx|ca|max|min)\.": r"\1",
+    r"\\(?:approx|sim)\b": "about ",
     r"(\d) ?' ?(\d+)\b": r"\1 feet \2 inches",
     r"\\[dt]?frac *\{(\d+)\} *\{(\d+)\}": r" \1/\2",
     r"\\(?:(?:text|math|[bf]*box|left|right|q?quad|n)[a-z]* ?|[()\[\],;!: ])|\$": " ",
-    r"\\[a-z]+": "±",  # LaTeX that may calculate
+    r"\\[a-z]+": "√",  # LaTeX that may calculate
     "[{}]": "",
     r"(?<!\d)(?<!\d )[~∼≈] ?(?=\d)": "about ",
     r"~(?! ?\d)|\\": " ",
@@ -111,14 +114,14 @@ MARKUP = {
 STATED = pattern(
     r"⟦\s*|(?:\b(?:answer|ans|option|choice|réponse|antwort|respuesta|risposta|resposta)"
     r"(?: to (?:the|this|your) question)?|答案|回答)[^\w\n]{0,4}?"
-    r"(?:\s*(?:(?:is|would be|should be|must be|est|ist|es|è|é)\b|[是为為])[ :]*|\s*(?:[:–—]|(?<![<>])=|"
+    r"(?:\s*(?:(?:is|would be|should be|must be|est|ist|es|è|é)\b|[是为為])[ :]*|\s*(?:[:–—]|=|"
     r"->|=>|- ))\s*"
 )
 STOP = re.compile(r"(?<![.!?;])[.!?;]+(?=\s|$)|(?=⟦)|[。⟧\n]")
 LIST_ITEM = re.compile(r"^ *\d+[.)] +(?=[^\W\d])", re.M)
 LETTER = re.compile(
     r"\(([A-Za-z])\)|(?<![\w'(-])([B-HJ-Z])(?![\w'-])|(?:\b(?:option|choice)|[选選]) ([A-Za-z])(?![\w'])|"
-    r"(?<![\w'(-])([AI])(?= ?(?:[).:,;/&]|$|(?:and|or|is)\b))|^\W*([a-z])\W*$"
+    r"(?<![\w'(-])([AI])(?= ?(?:[).:,;/&]|$|(?:and|or|is)\b|[㐀-鿿]))|^\W*([a-z])\W*$"
 )
 
 # What makes a reply none, or the answer "cannot tell".
@@ -128,7 +131,7 @@ REFUSES = pattern(
 )
 MAYBE = pattern(r"\b(?:maybe|perhaps|possibly|might|either)\b")
 UNSURE = (
-    r"(?:can't|cannot|can not|couldn't|could not|(?:not|n't|un)[ -]?able to|(?:not |n't |im)possible to|"
+    r"(?:can't|cannot|can not|couldn't|could not|(?:not |\w+n't |un)able to|(?:not |\w+n't |im)possible to|"
     r"(?:hard|difficult) to)(?: be)?(?: \w+ly)? (?:tell|told|say|determined?|discern(?:ed)?|judged?|be sure|"
     r"ascertain(?:ed)?|infer(?:red)?|identify|identified|make out)|"
     r"not sure|can't be sure|not certain|unsure|uncertain|don't know|do not know|no idea|unknown|unclear|"
@@ -150,11 +153,12 @@ JOINED = pattern(r" ?(?:,|and|or|, and) (?:(?:the|an?) )?")
 CLAUSE = pattern(r"\b(?:because|since|as|which|while|whereas|although|though|whether|if)\b")
 PLACED = pattern(r" (?:of|the|to|an?|behind|next|in front|beside|that|view|edge)\b")
 #: Joins two answers, of which both or none is to be known.
-OR = pattern(r"(?<=[\w)])(?:,? (?:or|ou|oder) | ?/ ?|或者?)(?:(?:an?|the|in|on|to|about) )*(?=[\w(])")
+OR = pattern(r"(?<=[\w)])(?:,? (?:or|ou|oder) | ?(?:/|或者?) ?)(?:(?:an?|the|in|on|to|about) )*(?=[\w(])")
 LIMIT = _before(
     r"(?:\b(?:at (?:least|most)|up to|(?:more|less|fewer) than|over|under|between|above|below|within|"
     r"exceed(?:s|ing)|(?:min|max)(?:imum)?(?: of)?\.?|(?:many|few|much|little) as|au (?:moins|plus)|plus de|"
-    r"moins de|mindestens|höchstens|mehr als|weniger als|al menos|como m[aá]ximo|m[aá]s de|menos de)|"
+    r"moins de|mindestens|höchstens|mehr als|weniger als|entre|zwischen|al menos|como m[aá]ximo|m[aá]s de|"
+    r"menos de)|"
     r"至少|至多|最多|超过|不到|多于|少于)(?: about)?"
 )
 LIMIT_BEHIND = pattern(
@@ -162,7 +166,7 @@ LIMIT_BEHIND = pattern(
     r"cubed|at (?:least|most)|(?:min|max)(?:imum)?|tops)\b| ?(?:以上|以下|左右|多)"
 )
 ABOUT = _before(
-    r"\b(?:about|around|approximately|roughly|circa|some|nearly|almost|environ|etwa|ungefähr|unos|"
+    r"\b(?:about|around|approx(?:imately)?|roughly|ca|circa|some|nearly|almost|environ|etwa|ungefähr|unos|"
     r"aproximadamente)(?: the)?|[约約]"
 )
 #: What may stand around an answer in a sentence that says nothing else.
@@ -188,9 +192,9 @@ RESULT = pattern(
     "(?! far)|所以|因此|[共总]"
 )
 TOTAL = _before(r"\btotal(?: of| de|:| is| number is)?")
-IN_TOTAL = pattern(r"[\w -]* in total")
+IN_TOTAL = pattern(r"[\w -]{0,60} in total")
 #: Behind a total that is one of several: "a total of 2 cars and 1 bus".
-TOTAL_GOES_ON = pattern(r"[\w' -]*?(?:(?:,|,? and|&) ?[\d∅]| and an? )")
+TOTAL_GOES_ON = pattern(r"[\w' -]{0,60}?(?:(?:,|,? and|&) ?[\d∅]| and an? )")
 
 # What only lengths and shares have behind them.
 UNITLESS = pattern(r" ?(?:$|[^\w\s%°/']|(?:away|apart)\b)")
