@@ -16,9 +16,10 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from simtown.language.reply_numbers import METRES, NUMBER, SIGN_BEFORE, SIGN_BEHIND, in_digits, value_of
+from simtown.language.reply_numbers import METRES, NUMBER, in_digits, value_of
 from simtown.language.reply_words import (
     ABOUT,
     ANY,
@@ -52,6 +53,7 @@ from simtown.language.reply_words import (
     TOTAL_GOES_ON,
     UNITLESS,
     UNSURE,
+    WORD,
     WORDS,
     ZERO,
     pattern,
@@ -111,9 +113,9 @@ def read_reply(
         names: what else answers are called: {"cab": "taxi", "taxis": "taxi"}; a capital letter is the letter
             of an option.
     """
-    names = {**names} if names else {}
+    names = names or {}
     letters = {name: answer for name, answer in names.items() if len(name) == 1 and name.isupper()}
-    spoken = tuple((name, answer) for name, answer in names.items() if name not in letters)
+    spoken = tuple(item for item in names.items() if item[0] not in letters)
     reader = _Reader(type, letters, *_vocabulary(type, tuple(choices), spoken))
     reply = _read(reader, _text_of(text), type)
     unasked = reply.answer == CANNOT_TELL and choices and CANNOT_TELL not in choices
@@ -203,7 +205,6 @@ def _json_answer(text: str) -> str | None:
 
 def _with_boxes(text: str) -> str:
     r"""A text in which ⟦...⟧ stands for each \boxed{...}; braces are counted."""
-    text = text.replace("<|begin_of_box|>", BOX).replace("<|end_of_box|>", "⟧")
     opened: list[re.Match[str]] = []
     signs = [*text]
     for brace in re.finditer(r"f?box(?:ed)?\s*\{|[{}]", text):
@@ -304,7 +305,11 @@ class _Reader:
 
     def _mentions(self, text: str) -> list[_Mention]:
         numbers = {"count": self._counts, "metres": self._lengths, "hidden": self._shares}.get(self.type)
-        mentions = [*self._options(text), *self._named(text), *(numbers(text) if numbers else ())]
+        mentions = [*self._options(text), *self._named(text)]
+        if clause := CLAUSE.search(text):
+            in_passing = clause.start()
+            mentions = [said._replace(weight=said.weight * (said.start < in_passing)) for said in mentions]
+        mentions += numbers(text) if numbers else ()
         return [*mentions, *self._alternatives(text, mentions)]
 
     def _alternatives(self, text: str, mentions: list[_Mention]) -> Iterator[_Mention]:
@@ -312,19 +317,17 @@ class _Reader:
         starts = {mention.start: mention for mention in mentions}
         ends = {mention.end: mention for mention in mentions}
         for found in OR.finditer(text):
-            joined = {ends.get(found.start()), starts.get(found.end())}
-            for mention in joined - {None} if None in joined else ():
-                if mention.answer != CANNOT_TELL:
-                    yield mention._replace(answer="")
+            joined = [side for side in (ends.get(found.start()), starts.get(found.end())) if side]
+            if len(joined) == 1 and joined[0].answer != CANNOT_TELL:
+                yield joined[0]._replace(answer="")
 
     def _named(self, text: str) -> Iterator[_Mention]:
-        clause = CLAUSE.search(text)
         before = _Mention(0, 0, "")
         for found in self.pattern.finditer(text):
             start, end = found.span()
             answer = self.answers.get(_key(found[0]), CANNOT_TELL)
             gap = text[max(before.end, start - 40) : start]
-            said_no, weight = bool(NOT.search(gap)), int(not (clause and clause.start() < start))
+            said_no, weight = bool(NOT.search(gap)), 1
             if answer == CANNOT_TELL:
                 said_no = False
             elif self.type == "truth":
@@ -360,9 +363,8 @@ class _Reader:
             before = _before(text, start)
             if NOT.search(before):
                 continue
-            hedged = LIMIT.search(before) or SIGN_BEFORE.search(before) or "+" in number[0]
-            hedged = hedged or LIMIT_BEHIND.match(text, end) or SIGN_BEHIND.match(text, end)
-            value = math.nan if hedged else value_of(number["digits"], decimal_comma)
+            hedges = LIMIT.search(before), LIMIT_BEHIND.match(text, end), "+" in number[0]
+            value = math.nan if any(hedges) else value_of(number["digits"], decimal_comma)
             weight = int(not (reason and reason.start() < start))
             if results and results[-1].end() <= start:
                 weight = 2
@@ -381,10 +383,10 @@ class _Reader:
             elif re.search(r"\bof (?:the )?$", before):
                 weight = 0
             counts.append(_Mention(start, end, "" if unclear else f"{value:.0f}", weight))
-        parts = [int(part.answer or 0) for part in counts[1:] if text[part.end + 1 : part.end + 2].isalpha()]
-        if len(parts) == len(counts) - 1 > 1 and min(parts) > 0 and counts[0].answer == str(sum(parts)):
-            counts = counts[: 1 if re.search("[:(—]", text[counts[0].end : counts[1].start]) else None]
-        return counts
+        gaps = [text[count.end : following.start] for count, following in pairwise(counts)]
+        parts = [int(part.answer or 0) for part in counts[1:]]
+        is_list = len(parts) > 1 and re.search("[:(—]", gaps[0]) and all(map(WORD.search, gaps[1:]))
+        return counts[:1] if is_list and min(parts) > 0 and counts[0].answer == str(sum(parts)) else counts
 
     def _lengths(self, text: str) -> list[_Mention]:
         numbers = [*self._numbers(text, ".")]

@@ -43,7 +43,9 @@ seventeen
 eighteen
 nineteen"""
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_VALUES = {word: n for n, line in enumerate(_WORDS_BY_VALUE.splitlines()) for word in line.split()}
+_VALUES: dict[str, float] = {
+    word: value for value, line in enumerate(_WORDS_BY_VALUE.splitlines()) for word in line.split()
+}
 _ONES = [(f" {word}", value) for word, value in _VALUES.items() if 0 < value < 10]
 for _value, _word in enumerate(_TENS.split(), 2):
     _VALUES |= {_word + one: 10 * _value + value for one, value in [("", 0), *_ONES]}
@@ -77,10 +79,6 @@ NUMBER = pattern(
     rf"(?P<digits>(?<![\w.,/])(?:{_DIGITS}))(?:[ +-]{{0,2}}(?P<unit>{_UNIT})(?:s|n)?(?![a-zà-ÿ\d_/]))?"
 )
 _SUM = pattern(rf"(?!.*\d ?(?:{_UNIT})(?:s|n)?\b)\d+(?:{_NOUNS}(?:\+|plus){_NOUNS}\d+)+")
-#: Signs beside which no number is an answer, as in > 3 or √9.
-_SIGNS = r"[<>≤≥≪≫≲≳⩽⩾≮≯≠±∓√∛×÷·−+^*/]"
-SIGN_BEFORE = re.compile(rf"(?<![-=]){_SIGNS} ?$|\d ?(?:[-–~]|to) ?$")
-SIGN_BEHIND = re.compile(rf" ?{_SIGNS}")
 
 
 def in_digits(text: str) -> str:

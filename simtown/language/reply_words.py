@@ -93,6 +93,8 @@ MARKUP = {
     r"\+/-": "±",
     "(?<=[㐀-鿿])(?=[a-z0-9])|(?<=[a-z0-9])(?=[㐀-鿿])": " ",
     r"(?<=\d)( ?)\*\1(?=\d)": "×",
+    r"<\|begin_of_box\|>": "⟦",
+    r"<\|end_of_box\|>": "⟧",
     r"<[a-z/|!][^<>\n]{0,40}>": " ",
     "<=": "≤",
     ">=": "≥",
@@ -121,7 +123,8 @@ STOP = re.compile(r"(?<![.!?;])[.!?;]+(?=\s|$)|(?=⟦)|[。⟧\n]")
 LIST_ITEM = re.compile(r"^ *\d+[.)] +(?=[^\W\d])", re.M)
 LETTER = re.compile(
     r"\(([A-Za-z])\)|(?<![\w'(-])([B-HJ-Z])(?![\w'-])|(?:\b(?:option|choice)|[选選]) ([A-Za-z])(?![\w'])|"
-    r"(?<![\w'(-])([AI])(?= ?(?:[).:,;/&]|$|(?:and|or|is)\b|[㐀-鿿]))|^\W*([a-z])\W*$"
+    r"(?<![\w'(-])([AI])(?= ?(?:[).:,;/&]|$|(?:and|or|is|because|since|as|which|while)\b|[㐀-鿿]))|"
+    r"^\W*([a-z])\W*$"
 )
 
 # What makes a reply none, or the answer "cannot tell".
@@ -154,7 +157,10 @@ CLAUSE = pattern(r"\b(?:because|since|as|which|while|whereas|although|though|whe
 PLACED = pattern(r" (?:of|the|to|an?|behind|next|in front|beside|that|view|edge)\b")
 #: Joins two answers, of which both or none is to be known.
 OR = pattern(r"(?<=[\w)])(?:,? (?:or|ou|oder) | ?(?:/|或者?) ?)(?:(?:an?|the|in|on|to|about) )*(?=[\w(])")
+#: Signs beside which no number is an answer, as in > 3 or √9.
+_SIGNS = "[<>≤≥≪≫≲≳⩽⩾≮≯≠±∓√∛×÷·−+^*/]"
 LIMIT = _before(
+    rf"(?<![-=]){_SIGNS}|\d ?(?:[-–~]|to)|"
     r"(?:\b(?:at (?:least|most)|up to|(?:more|less|fewer) than|over|under|between|above|below|within|"
     r"exceed(?:s|ing)|(?:min|max)(?:imum)?(?: of)?\.?|(?:many|few|much|little) as|au (?:moins|plus)|plus de|"
     r"moins de|mindestens|höchstens|mehr als|weniger als|entre|zwischen|al menos|como m[aá]ximo|m[aá]s de|"
@@ -162,6 +168,7 @@ LIMIT = _before(
     r"至少|至多|最多|超过|不到|多于|少于)(?: about)?"
 )
 LIMIT_BEHIND = pattern(
+    rf" ?{_SIGNS}|"
     r"-?ish\b|[ -](?:(?:and an? )?(?:hundred|thousand|million|dozen|half|quarter|third)s?|times|squared|"
     r"cubed|at (?:least|most)|(?:min|max)(?:imum)?|tops)\b| ?(?:以上|以下|左右|多)"
 )
@@ -191,6 +198,7 @@ RESULT = pattern(
     r"\W{0,9}\b(?:so|therefore|thus|hence|in conclusion|overall|in summary|making|makes|altogether)\b"
     "(?! far)|所以|因此|[共总]"
 )
+WORD = pattern("[a-z]+")
 TOTAL = _before(r"\btotal(?: of| de|:| is| number is)?")
 IN_TOTAL = pattern(r"[\w -]{0,60} in total")
 #: Behind a total that is one of several: "a total of 2 cars and 1 bus".
