@@ -187,6 +187,7 @@ def _sentences(text: str) -> list[str]:
 def _json_answer(text: str) -> str | None:
     """What the last JSON object gives for "answer", or for its only key; None if there is none."""
     answer, end = None, 0
+    text = re.sub(r"(?<!\\)\\(?=text|math|frac|boxed)", r"\\\\", text)  # LaTeX that JSON would escape
     for brace in list(re.finditer(r'\{\s*"', text))[-99:]:
         if brace.start() < end:
             continue
