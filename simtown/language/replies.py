@@ -8,124 +8,56 @@ so is "maybe".
 
 from __future__ import annotations
 
+import html
 import json
+import math
 import re
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import NamedTuple
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple
 
-CANNOT_TELL = "cannot tell"
-#: What may be said for each answer of a type, beside the answer itself; kinds and groups are the caller's.
-WORDS: dict[str, dict[str, str]] = {
-    "truth": {"yes": "yeah,yep,yup,true,correct", "no": "nope,nah,false,incorrect,untrue,wrong"},
-    "count": {}, "kind": {}, "group": {}, "metres": {},
-    "colour": {
-        "black": "", "blue": "", "brown": "", "grey": "gray", "green": "", "orange": "", "pink": "",
-        "purple": "violet", "red": "", "silver": "", "white": "", "yellow": "",
-    },
-    "lane": {
-        "near lane": "near,nearer,nearest,closer,closest", "parked": "parking",
-        "far lane": "far,farther,further,farthest,furthest",
-    },
-    "direction": {
-        "right": "rightward,rightwards", "left": "leftward,leftwards",
-        "away": "away from the viewer,away from the camera,away from me,away from us",
-        "viewer": "camera,observer,towards me,toward me,towards us,toward us",
-    },
-    "weather": {
-        "clear": "sunny", "cloudy": "overcast,clouds", "rain": "rainy,raining", "fog": "foggy,mist,misty",
-        "snow": "snowy,snowing", "dusk": "twilight,sunset", "night": "nighttime",
-    },
-    "hidden": {
-        "none of it": "none,nothing,not hidden,isn't hidden,not at all,fully visible,completely visible",
-        "less than a third": "less than 1/3,less than one third,under a third,below a third,a quarter",
-        "more than a third": "more than 1/3,more than one third,over a third,above a third,half,most of it,"
-                             "all of it,two thirds,completely hidden",
-    },
-    "box": {"left third": "left", "middle third": "middle,centre,center,central", "right third": "right"},
-}  # fmt: skip
-_UNSURE = (
-    "not sure,can't be sure,unsure,uncertain,don't know,do not know,no idea,unknown,unclear,ambiguous,"
-    "undetermined,too close to say,too close to call,too close to tell,no way to tell,no way to know,"
-    "not enough information"
+from simtown.language.reply_numbers import METRES, NUMBER, in_digits, value_of
+from simtown.language.reply_words import (
+    ABOUT,
+    ANY,
+    AROUND,
+    BESIDE,
+    BOX,
+    CANNOT_TELL,
+    CLAUSE,
+    IN_TOTAL,
+    JOINED,
+    LETTER,
+    LETTERS,
+    LIMIT,
+    LIMIT_BEHIND,
+    LIST_ITEM,
+    MARKUP,
+    MAYBE,
+    NOT,
+    OR,
+    PERCENT,
+    PLACED,
+    REASON,
+    REFUSES,
+    RESULT,
+    SPELLINGS,
+    STATED,
+    STOP,
+    THINKING_BEGINS,
+    THINKING_ENDS,
+    TOTAL,
+    TOTAL_GOES_ON,
+    UNITLESS,
+    UNSURE,
+    WORD,
+    WORDS,
+    ZERO,
+    pattern,
 )
-_UNABLE = "cannot,can't,can not,cannot be,can't be,unable to,possible to,impossible to,hard to,difficult to"
-_VERBS = ("tell", "told", "say", "determine", "determined")
-_pattern = partial(re.compile, flags=re.I)
-_REFUSES = _pattern(
-    r"\bas an ai\b|\b(?:can't|cannot|can not|(?:un|not )able to|don't|do not) (?:\w+ly )?(?:see|view|process|"
-    r"analy[sz]e|access|assist|help|answer|have)\b|\bno (?:image|picture|photo)|\bplease (?:provide|upload)"
-)
-_STATED = _pattern(
-    r"\b(?:answer|ans|option|choice)(?: to (?:the|this|your) question)?[^\w\n]{0,4}?"
-    r"(?:\s*(?:is|would be|should be|must be)\b[ :]*|\s*(?:[:=\u2013\u2014]|->|=>|- ))\s*"
-)
-_CONCLUDES = _pattern(r"\W*(?:so|therefore|thus|hence|in conclusion|overall|in summary)\b")
-_STOP = re.compile(r"(?:[.!?;]+(?=\s|$)|\n)+")
-_LIST = re.compile(r"^ *\d+[.)] +(?=[^\W\d])", re.M)
-_NOT = _pattern(
-    r"(?:\b(?:not|no|never|neither|nor|without|rather than|instead of)|n't)"
-    r"(?: (?:an?|the|in|on|to|facing|really|actually|be|is|it))* ?$"
-)
-_BESIDE = _pattern(
-    r"\b(?:of|behind|besides?|than|between|from|to|by|near|past|with|against|before|after|opposite|under|"
-    r"above|below|beyond|alongside) (?:(?:the|an?|this|that|its|other|nearest) )*$"
-)
-_JOINED = _pattern(r" ?(?:,|and|or|, and) (?:(?:the|an?) )?")
-_CLAUSE = _pattern(r"\b(?:because|since|as|which|while|whereas|although|though)\b")
-_PLACED = _pattern(r" (?:of|the|to|an?|behind|next|in front|beside|that|view|edge)\b")
-_MAYBE = _pattern(r"\b(?:maybe|perhaps|possibly|might|either)\b")
-#: What may stand around an answer in a sentence that says nothing else.
-_AROUND = _pattern(
-    r"\W*(?:(?:an?|the|it|it's|its|is|that|that's|this|there|they|are|in|on|at|to|towards?|facing|faces|answer|"
-    r"option|choice|actually|wait|or|and|sorry|correction|rather|oh|hmm|well|so|i|think|believe|would|say|"
-    r"exactly|only|just|final|my|vehicles?|colou?r|probably|definitely|instead|be|no|yes|lane)\b\W*)*"
-)
-#: What follows "no" where it means "not any", as in "no taxi"; and where a count is 0.
-_ANY = _pattern(
-    r" (?!(?:it|it's|its|there|the[ny]?|th[ai][st]|i|we|you|and|or|yes|because|as|since|but|not|for|an?|is|"
-    r"no)\b)[a-z]"
-)
-_ZERO = _pattern(
-    r"\bnone\b|(?:\bnot|n't) (?:have |see )?any\b|"
-    r"\bno(?= [a-z])(?! (?:way|doubt|idea|image|picture|information|one|more|less|fewer)\b)"
-)
-_LETTER = re.compile(
-    r"\(([A-Za-z])\)|(?<![\w'(-])([B-HJ-Z])(?![\w'-])|\b(?:option|choice) ([A-Za-z])(?![\w'])|"
-    r"(?<![\w'(-])([AI])(?= ?(?:[).:,;/&]|$|(?:and|or|is)\b))|^\W*([a-z])\W*$"
-)
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
-_ONES += " sixteen seventeen eighteen nineteen"
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_VALUES = {word: value for value, word in enumerate(re.split(" ", _ONES))}
-for _ten, _word in enumerate(re.split(" ", _TENS), 2):
-    _VALUES |= {f"{_word} {unit}": 10 * _ten + n for unit, n in [*_VALUES.items()][1:10]} | {_word: 10 * _ten}
-_METRES = {
-    "m": 1.0, "metre": 1.0, "meter": 1.0, "cm": 0.01, "centimetre": 0.01, "centimeter": 0.01, "mm": 0.001,
-    "km": 1e3, "kilometre": 1e3, "kilometer": 1e3, "ft": 0.3048, "feet": 0.3048, "foot": 0.3048, "'": 0.3048,
-    "inches": 0.0254, "inch": 0.0254, "yard": 0.9144, "yd": 0.9144,
-}  # fmt: skip
-_UNIT = "|".join(sorted(_METRES, key=len, reverse=True))
-_WORDED = "|".join(sorted(_VALUES, key=len, reverse=True)).replace(" ", "[ -]")
-_NUMBER = _pattern(
-    rf"(?:(?P<digits>(?<![\w.,/])-?\d+(?:[.,]\d+)*)(?!/)|(?<![\w-])(?P<half>half an?)(?= )|"
-    rf"(?<![\w-])(?P<words>{_WORDED})(?P<plus> and a half)?(?!\w|-[a-z]))(?: ?(?P<unit>{_UNIT})s?(?![\w/]))?"
-)
-_ABOUT = _pattern(r"\b(?:about|around|approximately|roughly|circa|some|nearly|almost)(?: the)? $")
-_LIMIT = _pattern(
-    r"\b(?:at (?:least|most)|up to|(?:more|less|fewer) than|over|under|between|above|below|or)(?: about)? $"
-)
-_RANGE = _pattern(
-    rf"\+|-?ish\b| or (?:more|fewer|less|so)\b| ?(?:to|-|\u2013|\u2014|or) ?(?:about )?(?:\d|{_WORDED})"
-)
-_FROM = _pattern(rf"(?:\d|\b(?:{_WORDED})) ?(?:to|-|\u2013|\u2014|or|and|,|) ?$")
-_ONE = _pattern(r"\b(?:the|this|that|each|which|another|other|first|last) $")
-_TOTAL = _pattern(r"\btotal(?: of|:| is| number is)? $")
-#: What follows a length without a unit.
-_UNITLESS = _pattern(r" ?(?:$|[^\w\s%\u00b0/']|(?:away|apart)\b)")
 
 
 class Reply(NamedTuple):
@@ -159,8 +91,8 @@ class Gold:
     number: float | None = None
 
 
-def score_reply(text: str, gold: Gold, names: Mapping[str, str] | None = None) -> float:
-    """1.0 if a reply gives the right answer, else 0.0; `names` as for :func:`read_reply`."""
+def score_reply(text: Any, gold: Gold, names: Mapping[str, str] | None = None) -> float:
+    """1.0 if a reply gives the right answer, else 0.0; `text` and `names` as for :func:`read_reply`."""
     answer = read_reply(text, gold.type, gold.choices, names).answer
     if answer is None or gold.type != "metres" or CANNOT_TELL in (answer, gold.answer):
         return float(answer == gold.answer)
@@ -169,76 +101,93 @@ def score_reply(text: str, gold: Gold, names: Mapping[str, str] | None = None) -
 
 
 def read_reply(
-    text: str, type: str, choices: Sequence[str] = (), names: Mapping[str, str] | None = None
+    text: Any, type: str, choices: Sequence[str] = (), names: Mapping[str, str] | None = None
 ) -> Reply:
     """The answer that a reply gives, by the rule above.
 
     Args:
-        text: what the model wrote.
+        text: what the model wrote: a text, a list of texts or of content parts with a "text", or None.
         type: of the answer, a key of :data:`WORDS`.
         choices: all answers that the question may have, or () for any. If "cannot tell" is not among them,
             it is no answer.
         names: what else answers are called: {"cab": "taxi", "taxis": "taxi"}; a capital letter is the letter
             of an option.
     """
-    names = {**names} if names else {}
+    names = names or {}
     letters = {name: answer for name, answer in names.items() if len(name) == 1 and name.isupper()}
-    spoken = tuple((name, answer) for name, answer in names.items() if name not in letters)
-    reply = _read(_Reader(type, letters, *_vocabulary(type, tuple(choices), spoken)), text, type)
+    spoken = tuple(item for item in names.items() if item[0] not in letters)
+    reader = _Reader(type, letters, *_vocabulary(type, tuple(choices), spoken))
+    reply = _read(reader, _text_of(text), type)
     unasked = reply.answer == CANNOT_TELL and choices and CANNOT_TELL not in choices
     return Reply(None, "it cannot tell") if unasked else reply
 
 
+def _text_of(reply: Any) -> str:
+    """The text of a reply that is a text, a content part, a list of these, or None."""
+    if isinstance(reply, Mapping):
+        reply = reply.get("text")
+    if isinstance(reply, list | tuple):
+        return "\n".join(map(_text_of, reply))
+    return "" if reply is None else str(reply)
+
+
 def _read(reader: _Reader, text: str, type: str) -> Reply:
-    text = unicodedata.normalize("NFKC", text.replace("\u00bd", ".5")).replace("\u2019", "'")
-    text, ended = _said(text)
-    if not ended:
+    said = _said(text)
+    if said is None:
         return Reply(None, "its thinking never ends")
-    tags = re.findall(r"<answer>((?:(?!<answer>).)*?)</answer>", text, re.I | re.S)
-    tags = tags or re.findall(r"<answer>(.*)", text, re.I | re.S)
+    tags = re.findall(r"<answer>((?:(?!<answer>).)*?)</answer>", said, re.I | re.S)
+    tags = tags or re.findall(r"<answer>(.*)", said, re.I | re.S)
     if tags:
-        return reader.read(_plain(_unmarked(tags[-1])), "in its answer tags")
-    if (value := _json_answer(text, type)) is not None:
-        return reader.read(_plain(_unmarked(value)), "in its JSON")
-    text = _unmarked(text)
-    if type == "count" and len(re.findall(_LIST, text)) > 1:
-        text = re.sub(_LIST, "", text)
-    stops = [stop.start() for stop in _STOP.finditer(text)] + [len(text)]
-    ends = {stops[bisect_left(stops, line.end())]: line for line in _STATED.finditer(text)}
-    lines = [(line.start(), line.end(), text[line.end() : end]) for end, line in ends.items()]
-    stated = max([*_boxes(text), *(line for line in lines if line[2].strip(" .:"))], default=None)
-    if stated is None:
-        sentences = _sentences(_plain(text))
-        answers = {reader.bare(sentence) for sentence in sentences}
-        concluding = [sentence for sentence in sentences if _CONCLUDES.match(sentence)]
-        answers |= {reader.read(last, "").answer for last in concluding[-1:]}
-        if answers - {None}:
-            return reader.agree(answers - {None}, "its only bare answer")
-        return reader.read(_plain(text), "the only answer that it names")
-    reply = reader.read(_plain(stated[2]), "stated")
-    answers = {reader.read(_plain(line[2]), "").answer for line in lines if stated in lines}
-    answers |= {reader.bare(sentence) for sentence in _sentences(_plain(text[stated[1] + len(stated[2]) :]))}
+        return reader.read(_plain(tags[-1], type), "in its answer tags")
+    if (value := _json_answer(said)) is not None:
+        return reader.read(_plain(value, type), "in its JSON")
+    text = _plain(_with_boxes(said), type)
+    if type == "count" and len(LIST_ITEM.findall(text)) > 1:
+        text = LIST_ITEM.sub("", text)
+    sentences = _sentences(STATED.sub(lambda stated: stated[0].replace("\n", " "), text))
+    statements = {place: STATED.split(sentence)[1:] for place, sentence in enumerate(sentences)}
+    stated = [place for place, said in statements.items() if said and said[-1].strip(" .:")]
+    if not stated:
+        return _read_unstated(reader, text)
+    last = stated[-1]
+    reply = reader.read(statements[last][-1], "stated")
+    lines = [place for place in stated if BOX not in sentences[last] + sentences[place]]
+    answers = {reader.read(statements[place][-1], "").answer for place in lines}
+    answers |= {*map(reader.bare, sentences[last + 1 :])}
     return reader.agree(answers - {None} | {reply.answer}, "stated") if reply.answer else reply
 
 
-def _said(text: str) -> tuple[str, bool]:
-    """What stands outside of blocks of thinking, and whether the last block ends."""
-    first, *rest = re.split(r"<(/?)think(?:ing)?>", text, flags=re.I)
-    said, thinks = [first], False
-    for slash, part in zip(rest[::2], rest[1::2], strict=True):
-        said = said if thinks or not slash else []  # a block that a prompt began
-        thinks = not slash
-        said += [] if thinks else [part]
-    return " ".join(said), not thinks
+def _read_unstated(reader: _Reader, text: str) -> Reply:
+    """Read a text without "the answer is" or a box."""
+    sentences = _sentences(text)
+    concluding = [sentence for sentence in sentences if RESULT.match(sentence)]
+    answers = {reader.read(last, "").answer for last in concluding[-1:]} | {*map(reader.bare, sentences)}
+    if answers - {None}:
+        return reader.agree(answers - {None}, "its only bare answer")
+    return reader.read(text, "the only answer that it names")
+
+
+def _said(text: str) -> str | None:
+    """What stands outside of blocks of thinking; None if the last block never ends."""
+    *blocks, rest = THINKING_ENDS.split(text)
+    said: list[str] = []
+    for block in blocks:
+        before, *thought = THINKING_BEGINS.split(block, maxsplit=1)
+        if thought:
+            said.append(before)
+        else:
+            said.clear()  # a block that a prompt began
+    return None if THINKING_BEGINS.search(rest) else " ".join([*said, rest])
 
 
 def _sentences(text: str) -> list[str]:
-    return [sentence for sentence in _STOP.split(text) if sentence.strip()]
+    return [sentence for sentence in STOP.split(text) if sentence.strip()]
 
 
-def _json_answer(text: str, type: str) -> str | None:
+def _json_answer(text: str) -> str | None:
     """What the last JSON object gives for "answer", or for its only key; None if there is none."""
     answer, end = None, 0
+    text = re.sub(r"(?<!\\)\\(?=text|math|frac|boxed)", r"\\\\", text)  # LaTeX that JSON would escape
     for brace in list(re.finditer(r'\{\s*"', text))[-99:]:
         if brace.start() < end:
             continue
@@ -246,40 +195,38 @@ def _json_answer(text: str, type: str) -> str | None:
             value, end = json.JSONDecoder().raw_decode(text, brace.start())
         except (ValueError, RecursionError):
             continue
-        keys = {re.sub(r"\W|_", "", key.lower()): key for key in value} if isinstance(value, dict) else {}
+        keys = {re.sub(r"\W|_", "", key.lower()): key for key in value}
         found = [keys[key] for key in ("answer", "finalanswer", "response", "result") if key in keys]
         found = found or ([*keys.values()] if len(keys) == 1 else [])
         if found:
             given = value[found[0]]
-            if isinstance(given, bool):
-                given = ("no", "yes")[given] if type == "truth" else ""
-            answer = ", ".join(map(str, given)) if isinstance(given, list) else str(given)
+            answer = str(given) if isinstance(given, dict) else _text_of(given)
     return answer
 
 
-def _boxes(text: str) -> Iterator[tuple[int, int, str]]:
-    r"""Start, start of the content, and content of each \boxed{...}; braces are counted."""
+def _with_boxes(text: str) -> str:
+    r"""A text in which ⟦...⟧ stands for each \boxed{...}; braces are counted."""
     opened: list[re.Match[str]] = []
+    signs = [*text]
     for brace in re.finditer(r"f?box(?:ed)?\s*\{|[{}]", text):
         if brace[0] != "}":
             opened.append(brace)
         elif opened and len((box := opened.pop())[0]) > 1:
-            yield box.start(), box.end(), text[box.end() : brace.start()]
+            signs[box.end() - 1], signs[brace.start()] = BOX, "⟧"
+    return "".join(signs)
 
 
-def _unmarked(text: str) -> str:
-    """A text without the marks of Markdown, HTML and code."""
-    text = re.sub(r"<[^<>\n]{1,40}>", " ", text)
-    text = re.sub(r"[*`#\"\u201c\u201d|_]", " ", text)
-    text = re.sub(r"\bapprox\.", "approximately", text, flags=re.I)
-    return re.sub(r"(\d) ?' ?(\d+)\b", r"\1 feet \2 inches", text)
+def _plain(text: str, type: str) -> str:
+    """A text without markup, in which each sign has one spelling; numbers are in digits."""
+    text = _replaced(html.unescape(text), SPELLINGS)
+    text = _replaced(unicodedata.normalize("NFKC", text), MARKUP).strip()
+    return in_digits(text) if type in ("count", "metres") else text
 
 
-def _plain(text: str) -> str:
-    """A text without LaTeX, with single spaces."""
-    text = re.sub(r"[{}]", "", re.sub(r"\\+(?:[a-zA-Z]+ ?|[()\[\],;!: ])|\$", " ", text))
-    text = re.sub(r"[~\u2248] ?(?=\d)", "about ", text)
-    return re.sub(r"[^\S\n]+", " ", re.sub(r"[~\\]", " ", text)).strip()
+def _replaced(text: str, table: Mapping[str, str]) -> str:
+    for expression, replacement in table.items():
+        text = re.sub(expression, replacement, text, flags=re.I | re.S)
+    return text
 
 
 @lru_cache(64)
@@ -287,16 +234,15 @@ def _vocabulary(
     type: str, choices: tuple[str, ...], names: tuple[tuple[str, str], ...]
 ) -> tuple[re.Pattern[str], dict[str, str]]:
     """A pattern of the names of all answers, the longest first, and the answers by :func:`_key` of a name."""
-    said = dict.fromkeys(_UNSURE.split(","), CANNOT_TELL)
-    said |= {f"{unable} {verb}": CANNOT_TELL for unable in _UNABLE.split(",") for verb in _VERBS}
-    for answer, words in WORDS[type].items():
-        said |= {word: answer for word in (answer, *words.split(",")) if word}
+    said: dict[str, str] = {CANNOT_TELL: CANNOT_TELL}
+    for answer, other_words in WORDS[type].items():
+        said |= {word: answer for word in (answer, *other_words.split(",")) if word}
     if type not in ("count", "metres"):
         said |= {choice: choice for choice in choices} | {answer: answer for _, answer in names}
     said |= dict(names)
-    split = (re.split("[ -]+", name) for name in sorted(said, key=len, reverse=True))
-    names_pattern = "|".join("[ -]*".join(map(re.escape, words)) for words in split)
-    return _pattern(rf"(?<!\w)(?:{names_pattern})(?!\w)"), {_key(name): said[name] for name in said}
+    escaped = map(re.escape, sorted(said, key=len, reverse=True))
+    names_pattern = "|".join(re.sub(r"(\\[ -]|-)+", "[ -]*", name) for name in escaped)
+    return pattern(rf"(?<!\w)(?:{UNSURE}|{names_pattern})(?!\w)"), {_key(name): said[name] for name in said}
 
 
 def _key(name: str) -> str:
@@ -312,22 +258,33 @@ class _Mention(NamedTuple):
     weight: int = 1
 
 
+class _Number(NamedTuple):
+    """A number of a text; its value is NaN if it has no single one."""
+
+    start: int
+    end: int
+    value: float
+    unit: str
+    weight: int
+
+
+@dataclass(frozen=True)
 class _Reader:
     """Finds answers of one type in a text without markup."""
 
-    def __init__(
-        self, type: str, letters: dict[str, str], pattern: re.Pattern[str], answers: dict[str, str]
-    ) -> None:
-        self._type, self._letters, self._pattern, self._answers = type, letters, pattern, answers
+    type: str
+    letters: dict[str, str]
+    pattern: re.Pattern[str]
+    answers: dict[str, str]
 
     def read(self, text: str, why: str) -> Reply:
         """The only answer that a text names."""
         mentions = [mention for sentence in _sentences(text) for mention in self._mentions(sentence)]
         weight = max((mention.weight for mention in mentions), default=0)
         answers = {mention.answer for mention in mentions if mention.weight == weight}
-        if answers <= {CANNOT_TELL} and _REFUSES.search(text):
+        if answers <= {CANNOT_TELL} and REFUSES.search(text):
             return Reply(None, "it refuses")
-        if _MAYBE.search(text) and answers - {CANNOT_TELL}:
+        if MAYBE.search(text) and answers - {CANNOT_TELL}:
             return Reply(None, "it says maybe")
         return self.agree(answers, why)
 
@@ -341,101 +298,125 @@ class _Reader:
 
     def bare(self, sentence: str) -> str | None:
         """The answer of a sentence that says nothing else, else None."""
-        mentions = self._mentions(sentence)
-        rest = sentence
-        for mention in sorted(mentions, reverse=True):
-            rest = f"{rest[: mention.start]} {rest[mention.end :]}"
-        return self.read(sentence, "").answer if mentions and _AROUND.fullmatch(rest) else None
+        rest, end = "", 0
+        for mention in sorted(self._mentions(sentence)):
+            rest += sentence[end : mention.start] + " "
+            end = max(end, mention.end)
+        return self.read(sentence, "").answer if end and AROUND.fullmatch(rest + sentence[end:]) else None
 
     def _mentions(self, text: str) -> list[_Mention]:
-        numbers = {"count": self._counts, "metres": self._lengths, "hidden": self._shares}.get(self._type)
-        return [*self._options(text), *self._named(text), *(numbers(text) if numbers else ())]
+        numbers = {"count": self._counts, "metres": self._lengths, "hidden": self._shares}.get(self.type)
+        mentions = [*self._options(text), *self._named(text)]
+        if clause := CLAUSE.search(text):
+            in_passing = clause.start()
+            mentions = [said._replace(weight=said.weight * (said.start < in_passing)) for said in mentions]
+        mentions += numbers(text) if numbers else ()
+        return [*mentions, *self._alternatives(text, mentions)]
+
+    def _alternatives(self, text: str, mentions: list[_Mention]) -> Iterator[_Mention]:
+        """Answers that "or" joins to something else that is not an answer."""
+        starts = {mention.start: mention for mention in mentions}
+        ends = {mention.end: mention for mention in mentions}
+        for found in OR.finditer(text):
+            joined = [side for side in (ends.get(found.start()), starts.get(found.end())) if side]
+            if len(joined) == 1 and joined[0].answer != CANNOT_TELL:
+                yield joined[0]._replace(answer="")
 
     def _named(self, text: str) -> Iterator[_Mention]:
-        clause = _CLAUSE.search(text)
         before = _Mention(0, 0, "")
-        for found in self._pattern.finditer(text):
-            answer, gap = self._answers[_key(found[0])], text[before.end : found.start()]
-            after = text[found.end() :]
-            said_no, weight = bool(_NOT.search(gap)), int(not (clause and clause.start() < found.start()))
+        for found in self.pattern.finditer(text):
+            start, end = found.span()
+            answer = self.answers.get(_key(found[0]), CANNOT_TELL)
+            gap = text[max(before.end, start - 40) : start]
+            said_no, weight = bool(NOT.search(gap)), 1
             if answer == CANNOT_TELL:
                 said_no = False
-            elif self._type == "truth":
-                if found[0].lower() == "no" and _ANY.match(after):
+            elif self.type == "truth":
+                if found[0].lower() == "no" and ANY.match(text, end):
                     continue
                 if said_no and found[0].lower() not in ("yes", "no"):
                     answer, said_no = {"yes": "no", "no": "yes"}[answer], False
-                weight *= not (self._letters and "correct" in found[0].lower())
-            elif self._type == "hidden":
-                answer = "" if _LIMIT.search(gap) else answer
-            elif self._type in ("kind", "group"):
-                aside = _BESIDE.search(gap) or (not before.weight and _JOINED.fullmatch(gap))
-                weight *= not aside and not after.startswith("'s")
-            elif self._type in ("direction", "box", "lane", "weather"):
-                weight *= not _PLACED.match(after)
-            before = _Mention(found.start(), found.end(), answer, weight)
+                weight *= not (self.letters and "correct" in found[0].lower())
+            elif self.type == "hidden":
+                answer = "" if LIMIT.search(gap) else answer
+            elif self.type in ("kind", "group"):
+                aside = BESIDE.search(gap) or (not before.weight and JOINED.fullmatch(gap))
+                weight *= not aside and not text.startswith("'s", end)
+            elif self.type in ("direction", "box", "lane", "weather"):
+                weight *= not PLACED.match(text, end)
+            before = _Mention(start, end, answer, weight)
             if not said_no:
                 yield before
 
     def _options(self, text: str) -> Iterator[_Mention]:
         """Letters of options."""
-        for found in _LETTER.finditer(text) if self._letters else ():
+        letters = LETTERS.get(self.type, {}) | self.letters
+        for found in LETTER.finditer(text) if letters else ():
             letter = next(filter(None, found.groups())).upper()
-            if letter in self._letters and not _NOT.search(text[: found.start()][-40:]):
-                yield _Mention(found.start(), found.end(), self._letters[letter])
+            if letter in letters and not NOT.search(_before(text, found.start())):
+                yield _Mention(*found.span(), letters[letter])
+
+    def _numbers(self, text: str, decimal_comma: str = "") -> Iterator[_Number]:
+        """Numbers that are not denied. What stands behind "because" weighs 0, what stands behind "so" 2."""
+        reason, results = REASON.search(text), [*RESULT.finditer(text)]
+        for number in NUMBER.finditer(text):
+            start, end = number.span()
+            before = _before(text, start)
+            if NOT.search(before):
+                continue
+            hedges = LIMIT.search(before), LIMIT_BEHIND.match(text, end), "+" in number[0]
+            value = math.nan if any(hedges) else value_of(number["digits"], decimal_comma)
+            weight = int(not (reason and reason.start() < start))
+            if results and results[-1].end() <= start:
+                weight = 2
+            yield _Number(start, end, value, (number["unit"] or "").lower(), weight)
 
     def _counts(self, text: str) -> list[_Mention]:
-        counts = [_Mention(none.start(), none.end(), "0") for none in _ZERO.finditer(text)]
-        for number in _NUMBER.finditer(text):
-            before, after = text[: number.start()][-40:], text[number.end() :][:40]
-            if _NOT.search(before) or (number[0].lower() == "one" and _ONE.search(before)):
-                continue
-            value = _value(number, "")
-            unclear = number["unit"] or value != round(abs(value)) or re.match(r" ?(?:%|percent)|\w", after)
-            unclear = unclear or _ABOUT.search(before) or _LIMIT.search(before) or _RANGE.match(after)
-            is_total = _TOTAL.search(before) or re.match(r"[\w -]* in total", after)
-            weight = 2 if is_total else int(not re.search(r"\bof (?:the )?$", before))
-            counts.append(_Mention(number.start(), number.end(), "" if unclear else f"{value:.0f}", weight))
-        parts = [int(part.answer or 0) for part in counts[1:] if re.match(" [a-z]", text[part.end :], re.I)]
-        if len(parts) == len(counts) - 1 > 1 and min(parts) > 0 and counts[0].answer == str(sum(parts)):
-            return counts[: 1 if re.search("[:(\u2014]", text[counts[0].end : counts[1].start]) else None]
-        return counts
+        counts = [_Mention(*none.span(), "0") for none in ZERO.finditer(text)]
+        for start, end, value, unit, weight in self._numbers(text):
+            before = _before(text, start)
+            unclear = value % 1 or unit or ABOUT.search(before)
+            unclear = unclear or PERCENT.match(text, end) or text[end : end + 1].isalnum()
+            if TOTAL.search(before) and TOTAL_GOES_ON.match(text, end):
+                unclear = True
+            elif TOTAL.search(before) or IN_TOTAL.match(text, end):
+                weight = 2
+            elif re.search(r"\bof (?:the )?$", before):
+                weight = 0
+            counts.append(_Mention(start, end, "" if unclear else f"{value:.0f}", weight))
+        gaps = [text[count.end : following.start] for count, following in pairwise(counts)]
+        parts = [int(part.answer or 0) for part in counts[1:]]
+        is_list = len(parts) > 1 and re.search("[:(—]", gaps[0]) and all(map(WORD.search, gaps[1:]))
+        return counts[:1] if is_list and min(parts) > 0 and counts[0].answer == str(sum(parts)) else counts
 
     def _lengths(self, text: str) -> list[_Mention]:
-        numbers = [
-            number for number in _NUMBER.finditer(text) if not _NOT.search(text[: number.start()][-40:])
-        ]
-        with_unit = [number for number in numbers if number["unit"]]
+        numbers = [*self._numbers(text, ".")]
+        with_unit = [number for number in numbers if number.unit]
         lengths: list[_Mention] = []
         first = unit = 0.0
-        for number in with_unit or [n for n in numbers if _UNITLESS.match(text, n.end())]:
-            before, after = text[: number.start()][-40:], text[number.end() :][:40]
-            own = _METRES[(number["unit"] or "m").lower()]
-            length = _value(number, ".") * own
-            gap = text[lengths[-1].end : number.start()] if lengths else "first"
+        for number in with_unit or [number for number in numbers if UNITLESS.match(text, number.end)]:
+            own = METRES[number.unit or "m"]
+            length = number.value * own
+            start, end = number[:2]
+            gap = text[lengths[-1].end : start] if lengths else "first"
             if own < unit and re.fullmatch(r" ?(?:and |, )?", gap):
                 length += first  # 5 feet 6 inches
-                lengths.pop()
+                start = lengths.pop().start
             elif lengths and own != unit and abs(length - first) <= 0.05 * first:
-                continue  # 5 m (16 feet)
+                lengths[-1] = lengths[-1]._replace(end=end)  # 5 m (16 feet)
+                continue
             first, unit = length, own
-            unclear = length < 0 or any((_LIMIT.search(before), _FROM.search(before), _RANGE.match(after)))
-            lengths.append(_Mention(number.start(), number.end(), "" if unclear else f"{length:.12g} m"))
+            answer = "" if math.isnan(length) else f"{length:.12g} m"
+            lengths.append(_Mention(start, end, answer, number.weight))
         return lengths
 
-    def _shares(self, text: str) -> list[_Mention]:
-        shares = []
-        for share in re.finditer(r"(\d+(?:\.\d+)?) ?(?:%|percent)", text):
-            place = 0 if float(share[1]) == 0 else 1 + (float(share[1]) > 100 / 3)
-            answer = "" if _LIMIT.search(text[: share.start()][-40:]) else [*WORDS["hidden"]][place]
-            shares.append(_Mention(share.start(), share.end(), answer))
-        return shares
+    def _shares(self, text: str) -> Iterator[_Mention]:
+        for start, end, value, _, weight in self._numbers(text):
+            if percent := PERCENT.match(text, end):
+                answer = "" if math.isnan(value) else [*WORDS["hidden"]][(value > 0) + (value > 100 / 3)]
+                yield _Mention(start, percent.end(), answer, weight)
 
 
-def _value(number: re.Match[str], decimal_comma: str) -> float:
-    """What a match of _NUMBER stands for; -1 if its commas mark neither thousands nor decimals."""
-    if not number["digits"]:
-        words = (number["words"] or "zero").lower().replace("-", " ")
-        return _VALUES[words] + 0.5 * bool(number["half"] or number["plus"])
-    digits = re.sub(r",(?=\d{3}(?!\d))", "", number["digits"]).replace(",", decimal_comma or ",")
-    return float(digits) if re.fullmatch(r"\d{1,9}(?:\.\d+)?", digits) else -1.0
+def _before(text: str, at: int) -> str:
+    """The few words of a text before a place; a slice of fixed length keeps the time of reading linear."""
+    return text[max(0, at - 40) : at]

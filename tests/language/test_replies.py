@@ -33,6 +33,26 @@ PIECES = (
     "taxi", "</think>", "Answer:", "6", "m", "'", ",", ".", "-", "not", "\n", "of", "total", " ", "half a",
     "%", "1e9",
 )  # fmt: skip
+#: How model families wrap an answer {0}, some beside another answer {1}.
+STYLES = st.sampled_from((
+    "{0}", "**{0}**", "Answer: {0}", "The answer is {0}.", "Final answer: **{0}**", "\\boxed{{{0}}}", "- {0}",
+    "<think>{1}</think>{0}", "◁think▷{1}? No.◁/think▷{0}", "[THINK]{1}[/THINK]\n{0}", '{{"answer": "{0}"}}',
+    "<|channel|>analysis<|message|>{1}<|end|><|start|>assistant<|channel|>final<|message|>{0}<|return|>",
+    "<reasoning>{1}</reasoning><answer>{0}</answer>", "I see {1} of them.\n\nAnswer: {0}", "答案：{0}",
+    "La réponse est {0}.", "Die Antwort ist {0}.", "Respuesta: {0}",
+))  # fmt: skip
+#: Texts that mean the number {n}, and texts that mean none or another, where n = a + b.
+VALUES = st.sampled_from((
+    "{n}", "{n}.0", "{word}", "{a} + {b} = {n}", "{n} = {a} + {b}", "{a}+{b}={n}", "{a} plus {b} equals {n}",
+    "\\text{{{n}}}", "$ {a} + {b} = {n} $", "{a} × {b} = {n}", "{a}*{b} = {n}", "{n}。",
+))  # fmt: skip
+HEDGES = st.sampled_from((
+    ">{n}", "≥ {n}", "&lt; {n}", "{n} ± {a}", "± {n}", "{a}~{n}", "{a}..{n}", "{a} – {n}", "{a} or {n}",
+    "√{n}", "{n}^{a}", "{n}²", "{a} × {n}", "{n} - {a}", "{n} ÷ {a}", "{n} or more", "{n} or several",
+    "at least {n}", "{word} hundred", "{word} thirds", "\\sqrt{{{n}}}", "\\geq {n}", "{n}+", "至少{n}",
+    "zwischen {a} und {n}",
+))  # fmt: skip
+WORDS_TO_14 = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
 CASES = st.sampled_from([str, str.upper, str.lower, str.title])
 
 
@@ -99,3 +119,46 @@ def test_a_length_is_right_within_the_tolerance():
 def test_cannot_tell_is_an_answer_where_it_may_be():
     assert read("I'm not sure.", "truth", ("no", "yes")) is None
     assert read("I'm not sure.", "truth", ("no", "yes", CANNOT_TELL)) == CANNOT_TELL
+
+
+@given(VALUES, STYLES, st.integers(1, 7), st.integers(1, 7), st.sampled_from(["count", "metres"]))
+def test_a_value_is_read_in_any_style(value, style, a, b, type):
+    text = style.format(value.format(n=a + b, a=a, b=b, word=WORDS_TO_14.split()[a + b]), a)
+    assert read(text, type) == f"{a + b}" + " m" * (type == "metres"), text
+
+
+@given(
+    HEDGES, STYLES, st.integers(1, 7), st.integers(1, 7), st.sampled_from([("count", ""), ("metres", " m")])
+)
+def test_no_part_of_a_hedge_is_read_in_any_style(hedge, style, a, b, type_and_unit):
+    type, unit = type_and_unit
+    text = style.format(hedge.format(n=a + b, a=a, word=WORDS_TO_14.split()[a + b]) + unit, a)
+    assert read(text, type) is None, text
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        (None, None), ([], None), ({}, None), (["no"], "no"), ([{"type": "text", "text": "yes"}], "yes"),
+        ([{"type": "thinking", "thinking": "no"}, {"type": "text", "text": "yes"}], "yes"),
+        ([{"type": "text", "text": "yes"}, "no"], None), ([None, "<think>no"], None),
+    ],
+)  # fmt: skip
+def test_a_reply_in_parts_is_its_text(reply, answer):
+    assert read(reply, "truth") == answer
+    assert score_reply(reply, Gold("truth", "yes")) == (answer == "yes")
+
+
+@pytest.mark.parametrize(("part", "type", "answer"), [("yes ", "truth", "yes"), ("5 m ", "metres", "5 m")])
+def test_a_loop_of_a_megabyte_is_read(part, type, answer):
+    assert read(part * (1_000_000 // len(part)), type) == answer
+
+
+@pytest.mark.parametrize(
+    "part", ["1,", "1^", ".", "\\", "<think>", "<answer>", "\\boxed{", '{"', "not.", "one-", "a"]
+)
+def test_the_time_of_reading_is_linear(part):
+    """Were it quadratic, this would take minutes."""
+    for type in ("truth", "count", "metres", "kind"):
+        read(part * (30_000 // len(part)), type)
+        read("".join(f"{number} m {part}no taxi" for number in range(3_000)), type)

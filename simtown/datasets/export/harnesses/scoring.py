@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from simtown.language.replies import CANNOT_TELL, Gold, read_reply, score_reply
+from simtown.language.replies import Gold, read_reply, score_reply
+from simtown.language.reply_words import CANNOT_TELL
 
 
 def answers_beside(file: str) -> dict[str, Any]:

@@ -1,0 +1,209 @@
+"""Vocabulary of replies: what answers are called, what hedges, and how thinking is marked. Data alone."""
+
+from __future__ import annotations
+
+import re
+
+CANNOT_TELL = "cannot tell"
+#: Type of answer, answer, and what may be said for it; kinds and groups are the caller's.
+_ANSWERS = """
+truth | yes | yeah,yep,yup,true,correct,oui,ja,sí,sì,sim,是,是的,对,對,正确,✅,✔,✓,☑,👍
+truth | no | nope,nah,false,incorrect,untrue,wrong,non,nein,não,否,不,不是,不对,不對,错误,❌,✗,✘,✖,👎
+colour | black |
+colour | blue |
+colour | brown |
+colour | grey | gray
+colour | green |
+colour | orange |
+colour | pink |
+colour | purple | violet
+colour | red |
+colour | silver |
+colour | white |
+colour | yellow |
+lane | near lane | near,nearer,nearest,closer,closest
+lane | parked | parking
+lane | far lane | far,farther,further,farthest,furthest
+direction | right | rightward,rightwards
+direction | left | leftward,leftwards
+direction | away | away from the viewer,away from the camera,away from me,away from us
+direction | viewer | camera,observer,towards me,toward me,towards us,toward us
+weather | clear | sunny
+weather | cloudy | overcast,clouds
+weather | rain | rainy,raining
+weather | fog | foggy,mist,misty
+weather | snow | snowy,snowing
+weather | dusk | twilight,sunset
+weather | night | nighttime
+hidden | none of it | none,nothing,not hidden,isn't hidden,not at all,fully visible,completely visible
+hidden | less than a third | less than 1/3,less than one third,under a third,below a third,a quarter
+hidden | more than a third | more than 1/3,more than one third,over a third,above a third,half,\
+most of it,all of it,two thirds,completely hidden
+box | left third | left
+box | middle third | middle,centre,center,central
+box | right third | right
+"""
+#: By type of answer and answer, what may be said for it beside the answer itself, separated by commas.
+WORDS: dict[str, dict[str, str]] = {"count": {}, "kind": {}, "group": {}, "metres": {}}
+for _row in _ANSWERS.strip().splitlines():
+    _type, _answer, _others = re.split(r" \| ?", _row)
+    WORDS.setdefault(_type, {})[_answer] = _others
+#: Capital letters that are an answer alone; options that are asked come first.
+LETTERS = {"truth": {"Y": "yes", "N": "no"}}
+
+#: How models mark thinking: what opens it, and what closes it.
+_THOUGHT = "(?:[a-z]+:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad)"
+_THINKING = {
+    rf"<{_THOUGHT}>": rf"</{_THOUGHT}>",
+    "◁think▷": "◁/think▷",
+    r"\[think\]": r"\[/think\]",
+    r"<\|begin_of_thought\|>": r"<\|end_of_thought\|>",
+    r"<\|start_thinking\|>": r"<\|end_thinking\|>",
+    r"<\|channel>thought": r"<channel\|>",
+    r"<\|channel\|>(?:analysis|commentary)": r"<\|channel\|>final(?:<\|message\|>)?",
+    r"\Aanalysis(?=[a-z])": "assistantfinal",  # the same without special tokens
+}
+
+
+def pattern(expression: str) -> re.Pattern[str]:
+    """Compile an expression that ignores case."""
+    return re.compile(expression, re.IGNORECASE)
+
+
+def _before(expression: str) -> re.Pattern[str]:
+    """Compile what may stand directly before an answer."""
+    return pattern(rf"(?:{expression}) ?$")
+
+
+THINKING_BEGINS = pattern("|".join(_THINKING))
+THINKING_ENDS = pattern("|".join(_THINKING.values()))
+
+#: Opens what was in a box.
+BOX = "⟦"
+
+#: Expressions that are replaced in turn, before and after compatibility forms are (Unicode's NFKC).
+SPELLINGS = {
+    r"(\S.{0,40}?\s)\1{99,}": r"\1\1",  # a loop in which a model got caught
+    "[²³¹⁰-⁹]": r"^\g<0>",
+    "[¼-¾⅐-⅞]": r" \g<0>",
+}
+MARKUP = {
+    "’": "'",
+    "⁄": "/",
+    r"\+/-": "±",
+    "(?<=[㐀-鿿])(?=[a-z0-9])|(?<=[a-z0-9])(?=[㐀-鿿])": " ",
+    r"(?<=\d)( ?)\*\1(?=\d)": "×",
+    r"<\|begin_of_box\|>": "⟦",
+    r"<\|end_of_box\|>": "⟧",
+    r"<[a-z/|!][^<>\n]{0,40}>": " ",
+    "<=": "≤",
+    ">=": "≥",
+    r"[*`#\"“”|_]": " ",
+    r"\\+": r"\\",
+    r"\b(approx|ca|max|min)\.": r"\1",
+    r"\\(?:approx|sim)\b": "about ",
+    r"(\d) ?' ?(\d+)\b": r"\1 feet \2 inches",
+    r"\\[dt]?frac *\{(\d+)\} *\{(\d+)\}": r" \1/\2",
+    r"\\(?:(?:text|math|[bf]*box|left|right|q?quad|n)[a-z]* ?|[()\[\],;!: ])|\$": " ",
+    r"\\[a-z]+": "√",  # LaTeX that may calculate
+    "[{}]": "",
+    r"(?<!\d)(?<!\d )[~∼≈] ?(?=\d)": "about ",
+    r"~(?! ?\d)|\\": " ",
+    r"[^\S\n]+": " ",
+}
+
+# How an answer is announced, and where a sentence ends.
+STATED = pattern(
+    r"⟦\s*|(?:\b(?:answer|ans|option|choice|réponse|antwort|respuesta|risposta|resposta)"
+    r"(?: to (?:the|this|your) question)?|答案|回答)[^\w\n]{0,4}?"
+    r"(?:\s*(?:(?:is|would be|should be|must be|est|ist|es|è|é)\b|[是为為])[ :]*|\s*(?:[:–—]|=|"
+    r"->|=>|- ))\s*"
+)
+STOP = re.compile(r"(?<![.!?;])[.!?;]+(?=\s|$)|(?=⟦)|[。⟧\n]")
+LIST_ITEM = re.compile(r"^ *\d+[.)] +(?=[^\W\d])", re.M)
+LETTER = re.compile(
+    r"\(([A-Za-z])\)|(?<![\w'(-])([B-HJ-Z])(?![\w'-])|(?:\b(?:option|choice)|[选選]) ([A-Za-z])(?![\w'])|"
+    r"(?<![\w'(-])([AI])(?= ?(?:[).:,;/&]|$|(?:and|or|is|because|since|as|which|while)\b|[㐀-鿿]))|"
+    r"^\W*([a-z])\W*$"
+)
+
+# What makes a reply none, or the answer "cannot tell".
+REFUSES = pattern(
+    r"\bas an ai\b|\b(?:can't|cannot|can not|(?:un|not )able to|don't|do not) (?:\w+ly )?(?:see|view|process|"
+    r"analy[sz]e|access|assist|help|answer|have)\b|\bno (?:image|picture|photo)|\bplease (?:provide|upload)"
+)
+MAYBE = pattern(r"\b(?:maybe|perhaps|possibly|might|either)\b")
+UNSURE = (
+    r"(?:can't|cannot|can not|couldn't|could not|(?:not |\w+n't |un)able to|(?:not |\w+n't |im)possible to|"
+    r"(?:hard|difficult) to)(?: be)?(?: \w+ly)? (?:tell|told|say|determined?|discern(?:ed)?|judged?|be sure|"
+    r"ascertain(?:ed)?|infer(?:red)?|identify|identified|make out)|"
+    r"not sure|can't be sure|not certain|unsure|uncertain|don't know|do not know|no idea|unknown|unclear|"
+    r"ambiguous|undetermined|indeterminate|inconclusive|(?:not |un|in)determinable|n/a|"
+    r"too close to (?:say|call|tell)|no way to (?:tell|know)|(?:not enough|insufficient) information|"
+    r"无法(?:判断|确定|得知)|不能确定|不确定|不知道"
+)
+
+# What stands before or behind an answer and changes what it says.
+NOT = _before(
+    r"(?:\b(?:not|no|never|neither|nor|without|rather than|instead of)|n't)"
+    r"(?: (?:an?|the|in|on|to|facing|really|actually|be|is|it))*"
+)
+BESIDE = _before(
+    r"\b(?:of|behind|besides?|than|between|from|to|by|near|past|with|against|before|after|opposite|under|"
+    r"above|below|beyond|alongside) (?:(?:the|an?|this|that|its|other|nearest) )*"
+)
+JOINED = pattern(r" ?(?:,|and|or|, and) (?:(?:the|an?) )?")
+CLAUSE = pattern(r"\b(?:because|since|as|which|while|whereas|although|though|whether|if)\b")
+PLACED = pattern(r" (?:of|the|to|an?|behind|next|in front|beside|that|view|edge)\b")
+#: Joins two answers, of which both or none is to be known.
+OR = pattern(r"(?<=[\w)])(?:,? (?:or|ou|oder) | ?(?:/|或者?) ?)(?:(?:an?|the|in|on|to|about) )*(?=[\w(])")
+#: Signs beside which no number is an answer, as in > 3 or √9.
+_SIGNS = "[<>≤≥≪≫≲≳⩽⩾≮≯≠±∓√∛×÷·−+^*/]"
+LIMIT = _before(
+    rf"(?<![-=]){_SIGNS}|\d ?(?:[-–~]|to)|"
+    r"(?:\b(?:at (?:least|most)|up to|(?:more|less|fewer) than|over|under|between|above|below|within|"
+    r"exceed(?:s|ing)|(?:min|max)(?:imum)?(?: of)?\.?|(?:many|few|much|little) as|au (?:moins|plus)|plus de|"
+    r"moins de|mindestens|höchstens|mehr als|weniger als|entre|zwischen|al menos|como m[aá]ximo|m[aá]s de|"
+    r"menos de)|"
+    r"至少|至多|最多|超过|不到|多于|少于)(?: about)?"
+)
+LIMIT_BEHIND = pattern(
+    rf" ?{_SIGNS}|"
+    r"-?ish\b|[ -](?:(?:and an? )?(?:hundred|thousand|million|dozen|half|quarter|third)s?|times|squared|"
+    r"cubed|at (?:least|most)|(?:min|max)(?:imum)?|tops)\b| ?(?:以上|以下|左右|多)"
+)
+ABOUT = _before(
+    r"\b(?:about|around|approx(?:imately)?|roughly|ca|circa|some|nearly|almost|environ|etwa|ungefähr|unos|"
+    r"aproximadamente)(?: the)?|[约約]"
+)
+#: What may stand around an answer in a sentence that says nothing else.
+AROUND = pattern(
+    r"\W*(?:(?:an?|the|it|it's|its|is|that|that's|this|there|they|are|in|on|at|to|towards?|facing|faces|answer|"
+    r"option|choice|actually|wait|or|and|sorry|correction|rather|oh|hmm|well|so|i|think|believe|would|say|"
+    r"exactly|only|just|final|my|vehicles?|colou?r|probably|definitely|instead|be|no|yes|lane)\b\W*)*"
+)
+#: What follows "no" where it means "not any", as in "no taxi".
+ANY = pattern(
+    r" (?!(?:it|it's|its|there|the[ny]?|th[ai][st]|i|we|you|and|or|yes|because|as|since|but|not|for|an?|is|"
+    r"no)\b)[a-z]"
+)
+
+# What only counts have around them.
+ZERO = pattern(
+    r"\b(?:none|aucune?|keine?n?|ning[uú]n[oa]?)\b|(?:\bnot|n't) (?:have |see )?any\b|没有|"
+    r"\bno(?= [a-z])(?! (?:way|doubt|idea|image|picture|information|one|more|less|fewer)\b)"
+)
+REASON = pattern(r"\b(?:because|since|as|which)\b|因为")
+RESULT = pattern(
+    r"\W{0,9}\b(?:so|therefore|thus|hence|in conclusion|overall|in summary|making|makes|altogether)\b"
+    "(?! far)|所以|因此|[共总]"
+)
+WORD = pattern("[a-z]+")
+TOTAL = _before(r"\btotal(?: of| de|:| is| number is)?")
+IN_TOTAL = pattern(r"[\w -]{0,60} in total")
+#: Behind a total that is one of several: "a total of 2 cars and 1 bus".
+TOTAL_GOES_ON = pattern(r"[\w' -]{0,60}?(?:(?:,|,? and|&) ?[\d∅]| and an? )")
+
+# What only lengths and shares have behind them.
+UNITLESS = pattern(r" ?(?:$|[^\w\s%°/']|(?:away|apart)\b)")
+PERCENT = pattern(" ?(?:%|percent)")
