@@ -27,6 +27,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 if TYPE_CHECKING:
+    import sqlite3
+
     import h5py
     import numpy as np
     from PIL import Image
@@ -115,8 +117,37 @@ def open_regular(path: Path, follow: bool = True) -> BinaryIO:
         RefusedError: a directory, a device, a pipe, a pointer of Git LFS, or a link that is not followed.
         OSError: it cannot be opened.
     """
+    return os.fdopen(_open(path, os.O_RDONLY, follow), "rb")
+
+
+def open_to_append(path: Path) -> BinaryIO:
+    """Open a regular file to read it and to write at its end; it is made if it is missing.
+
+    Raises:
+        RefusedError: a link, a device or a pipe.
+        OSError: it cannot be opened.
+    """
+    return os.fdopen(_open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, follow=False), "r+b")
+
+
+def open_database(path: Path) -> sqlite3.Connection:
+    """Open an SQLite file to read and change it; it is made if it is missing. Raises as :func:`open_to_append`.
+
+    SQLite itself follows no link to the files that it keeps beside it.
+    """
+    import sqlite3
+
+    open_to_append(path).close()
+    database = sqlite3.connect(path, timeout=60.0, isolation_level=None)
+    database.execute("PRAGMA trusted_schema = OFF")
+    return database
+
+
+def _open(path: Path, flags: int, follow: bool) -> int:
+    """Open a regular file; the handle of it. Raises as :func:`open_regular`."""
+    flags |= os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW))
+        handle = os.open(path, flags, 0o666)
     except OSError:
         if not follow and path.is_symlink():
             raise RefusedError(f"{path} is a symbolic link: put the file itself there") from None
@@ -127,27 +158,7 @@ def open_regular(path: Path, follow: bool = True) -> BinaryIO:
     if os.pread(handle, len(_POINTER), 0) == _POINTER:
         os.close(handle)
         raise RefusedError(f"{path} is a pointer of Git LFS: fetch the file itself, with git lfs pull")
-    return os.fdopen(handle, "rb")
-
-
-def open_to_append(path: Path) -> BinaryIO:
-    """Open a regular file to read it and to write at its end; it is made if it is missing.
-
-    Raises:
-        RefusedError: a link, a directory, a device or a pipe.
-        OSError: it cannot be opened.
-    """
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
-    try:
-        handle = os.open(path, flags, 0o666)
-    except OSError:
-        if path.is_symlink():
-            raise RefusedError(f"{path} is a symbolic link: put the file itself there") from None
-        raise
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise RefusedError(f"{path} is not a regular file")
-    return os.fdopen(handle, "r+b")
+    return handle
 
 
 def read_bytes(path: Path, follow: bool = True) -> bytes:
@@ -180,15 +191,18 @@ def load_array(path: Path, follow: bool = True, mmap_mode: Literal["r", "r+"] | 
     """
     import numpy as np
 
-    open_regular(path, follow).close()
+    handle = _open(path, os.O_RDWR if mmap_mode == "r+" else os.O_RDONLY, follow)
     try:
+        opened = f"/dev/fd/{handle}"  # the file itself, wherever the path leads by now
         # mapping it for reading compares the size that it declares with the file's
-        array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+        array: np.ndarray = np.load(opened, mmap_mode="r", allow_pickle=False)
+        if mmap_mode is None:
+            return np.array(array)
+        return array if mmap_mode == "r" else np.load(opened, mmap_mode=mmap_mode)
     except (EOFError, OverflowError) as error:
         raise ValueError(f"it is damaged ({error})") from error
-    if mmap_mode is None:
-        return np.array(array)
-    return array if mmap_mode == "r" else np.load(path, mmap_mode=mmap_mode)
+    finally:
+        os.close(handle)
 
 
 def open_picture(path: Path) -> Image.Image:

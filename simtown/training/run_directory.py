@@ -24,7 +24,7 @@ from torch.optim import Optimizer
 
 from simtown.core.files import DamagedError, replacing, save_bytes, save_text
 from simtown.core.runs import RunRecord
-from simtown.core.untrusted import open_regular, read_bytes
+from simtown.core.untrusted import open_regular, open_to_append, read_bytes
 from simtown.core.version import __version__, versions
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
@@ -217,8 +217,8 @@ def _damaged(path: Path, error: Exception) -> DamagedError:
 
 def append_metrics(directory: Path, row: dict[str, float]) -> None:
     """Add a row to metrics.jsonl."""
-    with open(directory / METRICS, "a", encoding="utf-8") as file:
-        file.write(json.dumps(row) + "\n")
+    with open_to_append(directory / METRICS) as file:
+        file.write(f"{json.dumps(row)}\n".encode())
 
 
 def cut_metrics(directory: Path, epoch: int) -> None:
