@@ -131,9 +131,9 @@ def open_to_append(path: Path) -> BinaryIO:
 
 
 def open_database(path: Path) -> sqlite3.Connection:
-    """Open an SQLite file to read and change it; it is made if it is missing. Raises as :func:`open_to_append`.
+    """Open an SQLite file to read and change it; it is made if it is missing.
 
-    SQLite itself follows no link to the files that it keeps beside it.
+    SQLite itself follows no link to the files that it keeps beside it. Raises as :func:`open_to_append`.
     """
     import sqlite3
 

@@ -225,8 +225,17 @@ def _parse(preset: str, device: str) -> tuple[_Preset, Settings, FitSettings]:
         settings = msgspec.convert({"device": device, **named}, FitSettings)
     except (OSError, ValueError) as error:
         raise SettingsError(f"{preset} cannot be read as a preset: {error}") from error
-    if shared.table_from_file:  # a file from elsewhere must not become part of a data set
-        shared = replace(shared, frequencies=str(inside(Path(preset).parent, shared.frequencies)))
+
+    def beside(name: str) -> str:
+        """The path of a file in the preset's folder; none from elsewhere becomes part of a data set."""
+        return str(inside(Path(preset).parent, name))
+
+    shared = replace(
+        shared,
+        frequencies=beside(shared.frequencies) if shared.table_from_file else shared.frequencies,
+        paint=beside(shared.paint) if shared.paint_from_file else shared.paint,
+        questions=tuple(beside(name) if name.endswith(".toml") else name for name in shared.questions),
+    ).with_question_files()
     return chosen, shared, replace(settings, precision=precision_of(settings.precision, device))
 
 
