@@ -20,9 +20,10 @@ import stat
 import struct
 import unicodedata
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 
 #: Bytes of the longest name that becomes part of a path, and characters of the longest name in a figure.
 LONGEST_NAME, LONGEST_LABEL = 200, 120
+#: Bytes of the largest TOML file that is read, and how deeply a value of JSON or TOML may be nested.
+LARGEST_TOML, DEEPEST = 1_000_000, 64
+#: Parts of a key of TOML with dots between, more than are read.
+_LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""")
 #: Unicode's categories that a terminal obeys instead of showing: controls, formats (order of writing, zero
 #: width), surrogates (of file names that are not UTF-8), and separators of lines and paragraphs.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -174,14 +179,51 @@ def read_text(path: Path, follow: bool = True, encoding: str = "utf-8") -> str:
 
 def read_json(path: Path, follow: bool = False) -> Any:
     """The content of a JSON file. Raises ValueError (RefusedError is one) or OSError."""
-    return json.loads(read_bytes(path, follow))
+    return parse_json(read_bytes(path, follow))
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value of a JSON text. Raises ValueError, also if it is nested too deeply."""
+    return _parse(json.loads, text)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file. Raises ValueError (RefusedError is one) or OSError."""
+    return parse_toml(read_toml_text(path))
+
+
+def read_toml_text(path: Path) -> str:
+    """The text of a TOML file. Raises as :func:`read_toml`."""
+    with open_regular(path) as file:
+        content = file.read(LARGEST_TOML + 1)
+    if len(content) > LARGEST_TOML:
+        raise RefusedError(f"{path} has more than {LARGEST_TOML:,} bytes")
+    return content.decode("utf-8-sig")
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The tables of a TOML text. Raises ValueError, also if it is nested too deeply."""
     import tomllib
 
-    return tomllib.loads(read_text(path, encoding="utf-8-sig"))
+    if _LONG_KEY.search(text):  # the square of its length is what Python takes for it, in time and memory
+        raise ValueError("it has a key of too many parts")
+    tables: dict[str, Any] = _parse(tomllib.loads, text)
+    return tables
+
+
+def _parse(parser: Callable[[Any], Any], text: str | bytes) -> Any:
+    """The value of a text. Raises ValueError if it is nested too deeply for recursive functions."""
+    try:
+        value = parser(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    layer = [value]
+    for _ in range(DEEPEST):
+        inner = (v.values() if isinstance(v, dict) else v for v in layer if isinstance(v, dict | list))
+        layer = list(chain.from_iterable(inner))
+    if layer:
+        raise ValueError("it is nested too deeply")
+    return value
 
 
 def load_array(path: Path, follow: bool = True, mmap_mode: Literal["r", "r+"] | None = None) -> np.ndarray:

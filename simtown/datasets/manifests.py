@@ -136,7 +136,7 @@ def load(directory: Path, place: str = "") -> dict[str, Any]:
         manifest = read_json(directory / NAME)
     except RefusedError:
         raise
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise DamagedError(f"{path} is damaged: {error}; {_RESTORE}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ForeignDirectoryError(f"{path} was not made by simtown generate: give another `directory`")

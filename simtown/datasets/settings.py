@@ -17,7 +17,7 @@ from simtown.assets.own import require_kinds
 from simtown.core import options
 from simtown.core.options import SettingsError as SettingsError
 from simtown.core.options import option
-from simtown.core.untrusted import read_text
+from simtown.core.untrusted import read_toml_text
 from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.addresses import SPLITS as SPLITS
 from simtown.language.questions import FAMILIES, STYLES
@@ -247,12 +247,10 @@ class Settings:
             from simtown.language.families import FamilyError, read_families
 
             try:
-                own = read_text(Path(name))
-                families = read_families(own, name)
-                if taken := {"paper", "all", *FAMILIES} & {*families}:
+                text = "\n".join(filter(None, (text, read_toml_text(Path(name)))))
+                families = read_families(text, name)
+                if taken := {"paper", "all", *FAMILIES} & families.keys():
                     raise FamilyError(f"{min(taken)} is a family of simtown: give yours another name")
-                text = "\n".join(filter(None, (text, own)))
-                read_families(text, name)  # no two files have a family in common
             except (OSError, ValueError) as error:
                 why = getattr(error, "strerror", None) or error
                 raise SettingsError(f"{name} cannot be used: {why}", "questions") from error

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from simtown.core.untrusted import open_regular
+from simtown.core.untrusted import open_regular, parse_json
 from simtown.gym.levels import Level
 from simtown.gym.tasks import Street, Task
 
@@ -55,13 +55,15 @@ def _problems(block: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     lines: dict[str, list[tuple[int, int, dict[str, Any]]]] = {}
     for number, text in block:
         try:
-            line = json.loads(text)
+            line = parse_json(text)
+        except ValueError:
+            yield number, "cannot be read as JSON"
+            continue
+        try:
             metadata = next(found["metadata"] for found in _objects(line) if "metadata" in found)
             street = json.dumps([metadata["level"], metadata["seed"]])
             index = range(2**53).index(metadata["index"])
             lines.setdefault(street, []).append((number, index, line))
-        except (json.JSONDecodeError, RecursionError):
-            yield number, "cannot be read as JSON"
         except (LookupError, TypeError, ValueError, StopIteration):
             yield number, "has no metadata with level, seed and index: keep those of the task"
     for street, members in lines.items():

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from simtown.core.untrusted import parse_json
 from simtown.language.forms import Form
 from simtown.language.grammar import QuestionError
 from simtown.play.drawn import PLANE, encoded, overlaid, silhouettes
@@ -201,7 +202,7 @@ class Session:
     def _follow(self, link: str) -> None:
         try:
             packed = urlsafe_b64decode(link + "=" * (-len(link) % 4))
-            town, asked = json.loads(zlib.decompressobj().decompress(packed, _LINK))
+            town, asked = parse_json(zlib.decompressobj().decompress(packed, _LINK))
         except (ValueError, zlib.error, TypeError) as error:
             raise TownError("the link cannot be followed: it is cut or changed") from error
         self.do("load", {"town": town})

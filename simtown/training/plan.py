@@ -8,7 +8,6 @@ data (`same_data`) the same for all seeds.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
@@ -19,7 +18,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from simtown.core.options import SettingsError, options_of
-from simtown.core.untrusted import check_name, inside, read_toml
+from simtown.core.untrusted import check_name, inside, parse_toml, read_toml
 from simtown.datasets.settings import Settings
 from simtown.training.fit_settings import FitSettings, precision_of
 from simtown.training.models import options, require_allowed, require_serves
@@ -207,7 +206,7 @@ def _parse(preset: str, device: str) -> tuple[_Preset, Settings, FitSettings]:
     try:
         if preset in PRESETS:
             builtin = files("simtown.training") / "presets" / f"{preset}.toml"
-            content = tomllib.loads(builtin.read_text(encoding="utf-8"))
+            content = parse_toml(builtin.read_text(encoding="utf-8"))
         else:
             content = read_toml(Path(preset))
         chosen = msgspec.convert(content, _Preset)
