@@ -175,7 +175,9 @@ class Settings:
     hand_made: ClassVar[bool] = False
 
     def check(self) -> None:
-        """Raises SettingsError if a value is out of range."""
+        """Raises SettingsError if a value is out of range, or if somebody made the scenes."""
+        if self.hand_made:
+            raise SettingsError("these are the settings of scenes made by hand: no others can be sampled")
         self.check_apart_from_frequencies()
         if self.own_kinds:
             import_module("simtown.language.nouns")  # raises KindsError for a name that is a noun already
