@@ -16,7 +16,9 @@ _COUNTED = {tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING}
 def docstring_lines(tree):
     """The first lines of all docstrings of a module."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    bodies = [node.body for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)]
+    bodies = [
+        node.body for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)
+    ]
     return {body[0].lineno for body in bodies}
 
 

@@ -99,6 +99,11 @@ def test_a_call_that_updates_is_known(code, found):
     assert updates(ast.parse(code).body[0].value) is found
 
 
+def test_only_the_core_parses_toml():
+    named = [name for name, tree in modules().items() if "tomllib" in ast.unparse(tree)]
+    assert named == ["simtown.core.untrusted"]
+
+
 def test_only_the_core_opens_files_to_append_or_update():
     """Others call `open_to_append`, `open_database`, `load_array` or `replacing`."""
     calls = [
