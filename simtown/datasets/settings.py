@@ -234,7 +234,7 @@ class Settings:
         Nothing else reads such a file. Raises SettingsError for one that cannot be used.
 
         >>> import pathlib, simtown
-        >>> template = 'program = "exist(1)"\\nslots = ["set"]\\ntexts = ["{any 1}?"]'
+        >>> template = 'program = "exist(1)"\\nslots = ["set"]\\ntexts = ["Is {a 1} there?"]'
         >>> text = f'[there]\\nanswer = "truth"\\n[[there.templates]]\\n{template}\\n'
         >>> size = pathlib.Path("mine.toml").write_text(text)
         >>> simtown.Settings(questions=("exist", "mine.toml")).with_question_files().questions

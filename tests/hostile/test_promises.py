@@ -246,7 +246,7 @@ TEXTS = {n: kind for n, kind in get_type_hints(Settings).items() if kind in (str
 #: What would be read, were it read: a family of questions, and a table of frequencies and of paints.
 READABLE = {
     ".toml": '[there]\nanswer = "truth"\n[[there.templates]]\nprogram = "exist(1)"\nslots = ["set"]\n'
-    'texts = ["{any 1}?"]\n',
+    'texts = ["Is {a 1} there?"]\n',
     ".csv": "subject,object,paint,weight\n" + "".join(f"1,1,{paint},1\n" for paint in PAINTS),
 }
 
