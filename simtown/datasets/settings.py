@@ -470,9 +470,10 @@ class Settings:
             for name, value in resolved.items()
             if name not in (KINDS, "hand_made") and not name.endswith("_frequencies")
         }
-        kept = {name: resolved.get(f"{name}_frequencies", []) for name in Tables._fields}
+        tables = {name: resolved.get(f"{name}_frequencies") for name in Tables._fields}
+        kept = {name: table for name, table in tables.items() if table is not None}
         made = HandMade if resolved.get("hand_made") else Settings
-        return made(**{"own_kinds": (), **own, "kept": kept})
+        return made(**{"own_kinds": (), **own, "kept": kept or None})
 
     @property
     def vehicles(self) -> int:
