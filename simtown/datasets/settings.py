@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import msgspec
 
 from simtown.assets.entities import CATALOGUE, ENTITIES, OWN, SIZES, VERSION
 from simtown.assets.own import require_kinds
@@ -130,7 +132,8 @@ class Settings:
     """Every choice that decides the bytes of a data set; `catalogue` is the version of the world.
 
     `own_kinds` are names and digests of the kinds of one's own, as this process has them. `kept` are the
-    frequencies that a manifest holds, by the names of :class:`Tables`: they take the place of CSV files.
+    frequencies that a manifest holds, by the names of :class:`Tables`: no CSV file is read for a name with
+    the digest of its table.
     Nothing is read from a file when settings are made: :meth:`with_question_files` reads families.
 
     >>> import simtown
@@ -382,16 +385,17 @@ class Settings:
 
         from simtown.assets.frequencies import frequencies
 
-        kept = {name: np.array(table, dtype=np.float64) for name, table in (self.kept or {}).items()}
-        if kept and self.table_from_file and not uniform:
-            subject, obj = kept["subject"], kept["object"]
+        def kept(name: str) -> np.ndarray:
+            return np.array((self.kept or {}).get(name, ()), dtype=np.float64)
+
+        if not uniform and _TABLE.search(self.frequencies):
+            subject, obj = kept("subject"), kept("object")
             if not len(subject) == len(obj) == self.entities:
-                raise ValueError(
-                    f"the frequencies of {self.frequencies} are not those of `entities={self.entities}`"
-                )
+                counts = f"{self.frequencies} has frequencies of {len(subject)} entities"
+                raise ValueError(f"{counts}, not of `entities={self.entities}`")
         else:
             subject, obj = frequencies("uniform" if uniform else self.frequencies, self.entities)
-        paint = kept["paint"] if kept and self.paint_from_file else paint_frequencies(self.paint)
+        paint = kept("paint") if _TABLE.search(self.paint) else paint_frequencies(self.paint)
         return Tables(subject, obj, paint)
 
     def chances(self, split: str) -> Tables:
@@ -464,16 +468,23 @@ class Settings:
 
     @classmethod
     def from_resolved(cls, resolved: dict[str, Any]) -> Settings:
-        """Inverse of :meth:`resolved`: the frequencies are kept, and no file is read for them."""
-        own: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in resolved.items()
-            if name not in (KINDS, "hand_made") and not name.endswith("_frequencies")
-        }
-        tables = {name: resolved.get(f"{name}_frequencies") for name in Tables._fields}
-        kept = {name: table for name, table in tables.items() if table is not None}
+        """Inverse of :meth:`resolved`: the frequencies are kept, and no file is read for them.
+
+        Raises ValueError for what no settings are.
+        """
+        tables = {f"{name}_frequencies": name for name in Tables._fields}
+        kept = {name: resolved.get(key, []) for key, name in tables.items()}
+        own = {name: value for name, value in resolved.items() if name not in (KINDS, "hand_made", *tables)}
+        if unknown := own.keys() - {field.name for field in fields(cls)}:
+            raise ValueError(f"settings.{min(unknown)} is unknown")
         made = HandMade if resolved.get("hand_made") else Settings
-        return made(**{"own_kinds": (), **own, "kept": kept or None})
+        settings = msgspec.convert({"own_kinds": [], **own}, made)
+        named: dict[str, Any] = {}  # as no file is that tables() reads
+        if settings.table_from_file:
+            named["frequencies"] = _named_table(settings.frequencies, kept["subject"], kept["object"])
+        if settings.paint_from_file:
+            named["paint"] = _named_table(settings.paint, kept["paint"])
+        return replace(settings, **named, kept=kept if named else None)
 
     @property
     def vehicles(self) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 from simtown.core.files import as_json
 from simtown.core.runs import changed_settings
 from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import LEFT_OUT, Settings, Tables, file_name
+from simtown.datasets.settings import LEFT_OUT, Settings, file_name
 from simtown.training.fit_settings import FitSettings
 from simtown.training.world import LANGUAGE
 
@@ -40,8 +40,7 @@ def world(settings: Settings) -> dict[str, Any]:
 def settings_of(run: Mapping[str, Any]) -> Settings:
     """The settings of the data set that a run.json repeats: it has no frequencies, and no file is read."""
     names = {"hand_made", *(field.name for field in fields(Settings))}
-    settings = {name: value for name, value in run["data"].items() if name in names}
-    return Settings.from_resolved(settings | {f"{table}_frequencies": [] for table in Tables._fields})
+    return Settings.from_resolved({name: value for name, value in run["data"].items() if name in names})
 
 
 def examples_read(

@@ -202,6 +202,11 @@ def test_tables_from_files_are_the_manifests_own(asking, tmp_path):
     paints.unlink()
     report = verify(tmp_path / "town", RENDERER)
     assert report.problems == []
+    own = Settings.from_resolved(manifest["settings"])
+    assert own.resolved() == manifest["settings"]
+    assert replace(own, paint="uniform").tables().subject.tolist() == [0.6, 0.3, 0.1]
+    with pytest.raises(ValueError, match=r"kinds\.csv"):
+        replace(own, entities=4).tables()
     for things in ("entities", "paints"):
         assert f"{things} are as frequent as in the manifest's own table" in report.summary
     manifest["settings"]["subject_frequencies"] = [0.1, 0.3, 0.6]
