@@ -65,7 +65,7 @@ def generate(
         say(*(f"{name}: {own.holds}" for name, own in worlds().items()))
         return
     width, height = parse_size(size)
-    settings = replace(settings, width=width, height=height)
+    settings = replace(settings, width=width, height=height).with_question_files()
     given = _given(context)
     for name in {"val", "test"} - {*given}:  # groups are whole
         settings = replace(settings, **{name: getattr(settings, name) // settings.block * settings.block})

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from simtown.core.files import DamagedError, ForeignDirectoryError, save_text
-from simtown.core.untrusted import inside, open_regular, read_json, read_text
+from simtown.core.untrusted import inside, open_regular, parse_json, read_json, read_text
 
 #: What the files of cells and run directories call their format.
 CELL, RUN_FORMAT = "simtown-cell", "simtown-run"
@@ -42,7 +42,7 @@ def save(directory: Path, folder: Path) -> Path:
         )
     correct, family = read_answers(directory / ANSWERS, run)
     try:
-        rows = [json.loads(line) for line in read_text(directory / METRICS, follow=False).splitlines()]
+        rows = [parse_json(line) for line in read_text(directory / METRICS, follow=False).splitlines()]
         curve: dict[str, list[float]] = {"step": [int(row["step"]) for row in rows]}
         for name in ("train_accuracy", "val_accuracy"):
             curve[name] = [round(row[name], _DIGITS) for row in rows]

@@ -21,18 +21,26 @@ import struct
 import unicodedata
 import warnings
 from base64 import b64encode
+from collections.abc import Callable
 from hashlib import sha256
 from io import BytesIO
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 if TYPE_CHECKING:
+    import sqlite3
+
     import h5py
     import numpy as np
     from PIL import Image
 
 #: Bytes of the longest name that becomes part of a path, and characters of the longest name in a figure.
 LONGEST_NAME, LONGEST_LABEL = 200, 120
+#: Bytes of the largest TOML file that is read, and how deeply a value of JSON or TOML may be nested.
+LARGEST_TOML, DEEPEST = 1_000_000, 64
+#: Parts of a key of TOML with dots between, more than are read.
+_LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""")
 #: Unicode's categories that a terminal obeys instead of showing: controls, formats (order of writing, zero
 #: width), surrogates (of file names that are not UTF-8), and separators of lines and paragraphs.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -115,8 +123,37 @@ def open_regular(path: Path, follow: bool = True) -> BinaryIO:
         RefusedError: a directory, a device, a pipe, a pointer of Git LFS, or a link that is not followed.
         OSError: it cannot be opened.
     """
+    return os.fdopen(_open(path, os.O_RDONLY, follow), "rb")
+
+
+def open_to_append(path: Path) -> BinaryIO:
+    """Open a regular file to read it and to write at its end; it is made if it is missing.
+
+    Raises:
+        RefusedError: a link, a device or a pipe.
+        OSError: it cannot be opened.
+    """
+    return os.fdopen(_open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, follow=False), "r+b")
+
+
+def open_database(path: Path) -> sqlite3.Connection:
+    """Open an SQLite file to read and change it; it is made if it is missing.
+
+    SQLite itself follows no link to the files that it keeps beside it. Raises as :func:`open_to_append`.
+    """
+    import sqlite3
+
+    open_to_append(path).close()
+    database = sqlite3.connect(path, timeout=60.0, isolation_level=None)
+    database.execute("PRAGMA trusted_schema = OFF")
+    return database
+
+
+def _open(path: Path, flags: int, follow: bool) -> int:
+    """Open a regular file; the handle of it. Raises as :func:`open_regular`."""
+    flags |= os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW))
+        handle = os.open(path, flags, 0o666)
     except OSError:
         if not follow and path.is_symlink():
             raise RefusedError(f"{path} is a symbolic link: put the file itself there") from None
@@ -127,27 +164,7 @@ def open_regular(path: Path, follow: bool = True) -> BinaryIO:
     if os.pread(handle, len(_POINTER), 0) == _POINTER:
         os.close(handle)
         raise RefusedError(f"{path} is a pointer of Git LFS: fetch the file itself, with git lfs pull")
-    return os.fdopen(handle, "rb")
-
-
-def open_to_append(path: Path) -> BinaryIO:
-    """Open a regular file to read it and to write at its end; it is made if it is missing.
-
-    Raises:
-        RefusedError: a link, a directory, a device or a pipe.
-        OSError: it cannot be opened.
-    """
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
-    try:
-        handle = os.open(path, flags, 0o666)
-    except OSError:
-        if path.is_symlink():
-            raise RefusedError(f"{path} is a symbolic link: put the file itself there") from None
-        raise
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise RefusedError(f"{path} is not a regular file")
-    return os.fdopen(handle, "r+b")
+    return handle
 
 
 def read_bytes(path: Path, follow: bool = True) -> bytes:
@@ -163,14 +180,51 @@ def read_text(path: Path, follow: bool = True, encoding: str = "utf-8") -> str:
 
 def read_json(path: Path, follow: bool = False) -> Any:
     """The content of a JSON file. Raises ValueError (RefusedError is one) or OSError."""
-    return json.loads(read_bytes(path, follow))
+    return parse_json(read_bytes(path, follow))
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value of a JSON text. Raises ValueError, also if it is nested too deeply."""
+    return _parse(json.loads, text)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file. Raises ValueError (RefusedError is one) or OSError."""
+    return parse_toml(read_toml_text(path))
+
+
+def read_toml_text(path: Path) -> str:
+    """The text of a TOML file. Raises as :func:`read_toml`."""
+    with open_regular(path) as file:
+        content = file.read(LARGEST_TOML + 1)
+    if len(content) > LARGEST_TOML:
+        raise RefusedError(f"{path} has more than {LARGEST_TOML:,} bytes")
+    return content.decode("utf-8-sig")
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The tables of a TOML text. Raises ValueError, also if it is nested too deeply."""
     import tomllib
 
-    return tomllib.loads(read_text(path, encoding="utf-8-sig"))
+    if _LONG_KEY.search(text):  # the square of its length is what Python takes for it, in time and memory
+        raise ValueError("it has a key of too many parts")
+    tables: dict[str, Any] = _parse(tomllib.loads, text)
+    return tables
+
+
+def _parse(parser: Callable[[Any], Any], text: str | bytes) -> Any:
+    """The value of a text. Raises ValueError if it is nested too deeply for recursive functions."""
+    try:
+        value = parser(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    layer = [value]
+    for _ in range(DEEPEST):
+        inner = (v.values() if isinstance(v, dict) else v for v in layer if isinstance(v, dict | list))
+        layer = list(chain.from_iterable(inner))
+    if layer:
+        raise ValueError("it is nested too deeply")
+    return value
 
 
 def load_array(path: Path, follow: bool = True, mmap_mode: Literal["r", "r+"] | None = None) -> np.ndarray:
@@ -180,15 +234,18 @@ def load_array(path: Path, follow: bool = True, mmap_mode: Literal["r", "r+"] | 
     """
     import numpy as np
 
-    open_regular(path, follow).close()
+    handle = _open(path, os.O_RDWR if mmap_mode == "r+" else os.O_RDONLY, follow)
     try:
+        opened = f"/dev/fd/{handle}"  # the file itself, wherever the path leads by now
         # mapping it for reading compares the size that it declares with the file's
-        array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+        array: np.ndarray = np.load(opened, mmap_mode="r", allow_pickle=False)
+        if mmap_mode is None:
+            return np.array(array)
+        return array if mmap_mode == "r" else np.load(opened, mmap_mode=mmap_mode)
     except (EOFError, OverflowError) as error:
         raise ValueError(f"it is damaged ({error})") from error
-    if mmap_mode is None:
-        return np.array(array)
-    return array if mmap_mode == "r" else np.load(path, mmap_mode=mmap_mode)
+    finally:
+        os.close(handle)
 
 
 def open_picture(path: Path) -> Image.Image:

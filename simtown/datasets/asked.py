@@ -40,7 +40,7 @@ from simtown.scenes.scene import Scene, SceneBatch
 from simtown.scenes.silhouette import boxes
 
 if TYPE_CHECKING:
-    from simtown.datasets.settings import Settings, Tables
+    from simtown.datasets.settings import Settings
 
 #: A distance is right within so many metres, or this share of it if that is more.
 TOLERANCE, SHARE = 0.5, 0.1
@@ -55,12 +55,12 @@ SEEN_DIFFERENCE = 8
 MOST_TRIES = 4096
 
 
-def recipe(settings: Settings, split: str, tables: Tables | None = None) -> AskingRecipe:
-    """The recipe of a split; `tables` as for :meth:`simtown.Settings.recipe`."""
+def recipe(settings: Settings, split: str) -> AskingRecipe:
+    """The recipe of a split."""
     return AskingRecipe(
         seed=settings.seed_of(split),
         split=split,
-        world=world(settings, split, tables),
+        world=world(settings, split),
         families=asked(settings),
         weathers=settings.weathers,
         size=(settings.width, settings.height),
@@ -195,9 +195,9 @@ def problems(settings: Settings) -> dict[str, str]:
     return {name: why for name, why in found.items() if why and name != "paper"}
 
 
-def world(settings: Settings, split: str, tables: Tables | None = None) -> AskedWorld:
+def world(settings: Settings, split: str) -> AskedWorld:
     """What the questions of a split may be about; small pictures show no colour surely."""
-    subject, obj, paint = settings.chances(split, tables)
+    subject, obj, paint = settings.chances(split)
     chosen = settings.relations != DEFAULT_RELATIONS or settings.questions == ("paper",)
     relations = settings.relations if chosen else RELATION_NAMES
     town = AskedWorld.of((subject + obj) / 2, paint, settings.weathers, *settings.crowds, relations)

@@ -18,7 +18,7 @@ from simtown.datasets import manifests
 from simtown.datasets.asked import read_question
 from simtown.datasets.names import names
 from simtown.datasets.reader import Example, example_of
-from simtown.datasets.settings import Settings
+from simtown.datasets.settings import HandMade, Settings
 from simtown.datasets.shard_file import read_entry
 from simtown.datasets.shards import Clock, columns, tasks, write_shard
 from simtown.language.asking import AskedBatch
@@ -136,12 +136,12 @@ def _made(scenes: list[Scene], questions: list[str], size: tuple[int, int]) -> t
     toml, names, (family, template) = _families(forms, words)
     used = {*batch.entity.ravel().tolist()} - {-1}
     enough = (k for k in range(2, len(ENTITIES) + 1) if used <= {*Settings(entities=k).kinds})
-    settings = Settings(
+    settings = HandMade(
         entities=next(enough), n=len(words), val=0, test=0, width=size[0], height=size[1],
         frequencies="uniform",
         weathers=tuple(WEATHERS[number] for number in np.unique(batch.weather)),
         paint="uniform" if (batch.paint >= 0).any() else "own", questions=tuple(names),
-        crowd=str(vehicles), own_families=toml, hand_made=True,
+        crowd=str(vehicles), own_families=toml,
     )  # fmt: skip
     made = AskedBatch(
         scene=batch, visible=visible, family=family, template=template, text=np.zeros_like(family),

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from simtown.assets.entities import OWN, VERSION
 from simtown.assets.own import require_kinds
@@ -65,14 +64,14 @@ def require_settings(place: str, manifest: Mapping[str, Any], settings: Settings
     require_same_settings(place, before, now, "a data set")
 
 
-def fresh(settings: Settings, tables: Tables | None = None) -> dict[str, Any]:
-    """The manifest of a data set without shards; `tables` as for :meth:`Settings.resolved`."""
+def fresh(settings: Settings) -> dict[str, Any]:
+    """The manifest of a data set without shards."""
     return {
         "format": FORMAT,
         "schema": SCHEMA,
         "simtown": __version__,
         "libraries": versions("numpy", "h5py", "hdf5plugin"),
-        "settings": settings.resolved(tables),
+        "settings": settings.resolved(),
         "vocabulary": list(vocabulary_of(settings)),
         "complete": False,
         "shards": {},
@@ -137,7 +136,7 @@ def load(directory: Path, place: str = "") -> dict[str, Any]:
         manifest = read_json(directory / NAME)
     except RefusedError:
         raise
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise DamagedError(f"{path} is damaged: {error}; {_RESTORE}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ForeignDirectoryError(f"{path} was not made by simtown generate: give another `directory`")
@@ -187,13 +186,3 @@ def _check(manifest: _Manifest) -> None:
     for split, count in settings.counts().items():
         if manifest.complete and count and sum(manifest.summary[split]["answer"]) != count:
             raise ValueError(f"summary.{split} does not count {count:,} examples")
-
-
-def tables_of(manifest: dict[str, Any], settings: Settings) -> Tables:
-    """The frequencies that the settings name; the manifest's own if they are of a CSV file.
-
-    Raises ValueError if there are no frequencies of that name.
-    """
-    recorded = manifest["settings"]
-    kept = [np.array(recorded[f"{table}_frequencies"], dtype=np.float64) for table in Tables._fields]
-    return settings.tables(Tables(*kept))

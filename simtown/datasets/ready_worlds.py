@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from simtown.core.untrusted import parse_toml
 from simtown.datasets.settings import Settings, SettingsError
 
 #: What the user of a ready world may choose. Everything else is part of its name.
@@ -28,7 +28,7 @@ class ReadyWorld:
 @cache
 def worlds() -> dict[str, ReadyWorld]:
     """All ready worlds by name, the simplest first."""
-    tables: dict[str, Any] = tomllib.loads((files(__package__) / "worlds.toml").read_text(encoding="utf-8"))
+    tables = parse_toml((files(__package__) / "worlds.toml").read_text(encoding="utf-8"))
     return {
         name: ReadyWorld(table["holds"], Settings.from_resolved(table["settings"]), table.get("sha256", {}))
         for name, table in tables.items()

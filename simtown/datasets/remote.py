@@ -24,7 +24,7 @@ from typing import Any
 from simtown.core import files
 from simtown.core.extras import how_to_install
 from simtown.core.files import DamagedError, becoming, claimed, clear_leftovers, replacing, save_json
-from simtown.core.untrusted import RefusedError, folder, inside, printable, read_json
+from simtown.core.untrusted import RefusedError, folder, inside, open_to_append, printable, read_json
 from simtown.datasets import manifests
 from simtown.datasets.addresses import no_dataset, path_of, url_of
 from simtown.datasets.shards import checksum
@@ -359,9 +359,6 @@ class ShardCache:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Hold the lock of a file against other processes and threads."""
-    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-    try:
+    with open_to_append(path) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(lock)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from math import sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import msgspec
 
 from simtown.assets.entities import CATALOGUE, ENTITIES, OWN, SIZES, VERSION
 from simtown.assets.own import require_kinds
 from simtown.core import options
 from simtown.core.options import SettingsError as SettingsError
 from simtown.core.options import option
+from simtown.core.untrusted import read_toml_text
 from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.addresses import SPLITS as SPLITS
 from simtown.language.questions import FAMILIES, STYLES
@@ -128,8 +131,10 @@ def _crowd_problem(crowd: str) -> str:
 class Settings:
     """Every choice that decides the bytes of a data set; `catalogue` is the version of the world.
 
-    `own_kinds` are names and digests of the kinds of one's own, as this process has them. Scenes that are
-    `hand_made` (:mod:`simtown.datasets.hand_made`) are not sampled.
+    `own_kinds` are names and digests of the kinds of one's own, as this process has them. `kept` are the
+    frequencies that a manifest holds, by the names of :class:`Tables`: no CSV file is read for a name with
+    the digest of its table.
+    Nothing is read from a file when settings are made: :meth:`with_question_files` reads families.
 
     >>> import simtown
     >>> simtown.Settings(entities=20, n=1000, weathers=("clear", "snow")).check()
@@ -168,10 +173,14 @@ class Settings:
     twins: bool = option(False, _TWINS)
     own_kinds: tuple[str, ...] = tuple(kind.record for kind in OWN)
     hold_out: tuple[str, ...] = option((), _HOLD_OUT, low=0)
-    hand_made: bool = False
+    kept: dict[str, list[float]] | None = field(default=None, compare=False, repr=False)
+    #: Whether somebody made the scenes, see :class:`HandMade`.
+    hand_made: ClassVar[bool] = False
 
     def check(self) -> None:
-        """Raises SettingsError if a value is out of range."""
+        """Raises SettingsError if a value is out of range, or if somebody made the scenes."""
+        if self.hand_made:
+            raise SettingsError("these are the settings of scenes made by hand: no others can be sampled")
         self.check_apart_from_frequencies()
         if self.own_kinds:
             import_module("simtown.language.nouns")  # raises KindsError for a name that is a noun already
@@ -222,23 +231,36 @@ class Settings:
         own = ("questions", "crowd", "cannot_tell", "questions_per_picture", "hold_out", "twins")
         return any(getattr(self, name) != LEFT_OUT[name] for name in own)
 
-    def __post_init__(self) -> None:
-        """Keep the families of a TOML file, which may change later, and name them."""
-        for path in (name for name in self.questions if name.endswith(".toml")):
+    def with_question_files(self) -> Settings:
+        """These settings with the families of the TOML files among `questions`, which may change later.
+
+        Nothing else reads such a file. Raises SettingsError for one that cannot be used.
+
+        >>> import pathlib, simtown
+        >>> template = 'program = "exist(1)"\\nslots = ["set"]\\ntexts = ["Is {a 1} there?"]'
+        >>> text = f'[there]\\nanswer = "truth"\\n[[there.templates]]\\n{template}\\n'
+        >>> size = pathlib.Path("mine.toml").write_text(text)
+        >>> simtown.Settings(questions=("exist", "mine.toml")).with_question_files().questions
+        ('exist', 'there')
+        """
+        questions: list[str] = []
+        text = self.own_families
+        for name in self.questions:
+            if not name.endswith(".toml"):
+                questions.append(name)
+                continue
             from simtown.language.families import FamilyError, read_families
 
             try:
-                own = Path(path).read_text(encoding="utf-8")
-                text = "\n".join(filter(None, (self.own_families, own)))
-                named = ",".join(read_families(text, path))
-                if taken := {"paper", "all", *FAMILIES}.intersection(named.split(",")):
+                text = "\n".join(filter(None, (text, read_toml_text(Path(name)))))
+                families = read_families(text, name)
+                if taken := {"paper", "all", *FAMILIES} & families.keys():
                     raise FamilyError(f"{min(taken)} is a family of simtown: give yours another name")
-            except (OSError, UnicodeError, FamilyError) as error:
+            except (OSError, ValueError) as error:
                 why = getattr(error, "strerror", None) or error
-                raise SettingsError(f"{path} cannot be used: {why}", "questions") from error
-            given = ",".join(self.questions).replace(path, named).split(",")
-            object.__setattr__(self, "questions", tuple(dict.fromkeys(given)))
-            object.__setattr__(self, "own_families", text)
+                raise SettingsError(f"{name} cannot be used: {why}", "questions") from error
+            questions += families
+        return replace(self, questions=tuple(dict.fromkeys(questions)), own_families=text)
 
     def families(self) -> tuple[str, ...]:
         """The names of the families that are asked: of `all` those that this world can ask."""
@@ -281,6 +303,8 @@ class Settings:
         if unknown:
             similar = get_close_matches(unknown[0], known) or known
             choice = f"choose among {', '.join(similar)}, or give a TOML file"
+            if unknown[0].endswith(".toml"):
+                choice = "Settings.with_question_files() reads a file that you name"
             raise SettingsError(f"{unknown[0]} is unknown: {choice}", "questions")
         for name in ("questions", "relations"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
@@ -352,40 +376,42 @@ class Settings:
         """Whether the frequencies of paints come from a CSV file."""
         return self.paint not in CHOICES
 
-    def tables(self, kept: Tables | None = None) -> Tables:
-        """All frequencies. If `kept` is given, it takes the place of CSV files, which may be gone.
+    def tables(self, uniform: bool = False) -> Tables:
+        """All frequencies, as chosen, or `uniform` ones of entities.
 
         Raises ValueError or OSError if there is no such table.
         """
+        import numpy as np
+
         from simtown.assets.frequencies import frequencies
 
-        entities = kept[:2] if kept and self.table_from_file else frequencies(self.frequencies, self.entities)
-        paint = kept.paint if kept and self.paint_from_file else paint_frequencies(self.paint)
-        return Tables(*entities, paint)
+        def kept(name: str) -> np.ndarray:
+            return np.array((self.kept or {}).get(name, ()), dtype=np.float64)
 
-    def chances(self, split: str, tables: Tables | None = None) -> Tables:
-        """Chances of every kind by catalogue number, and of paints: as chosen, or uniform to test.
-
-        `tables` takes the place of :meth:`tables`, for a data set whose CSV file may be gone.
-        """
-        if split in _TESTS:
-            from simtown.assets.frequencies import frequencies
-
-            subject, obj = frequencies("uniform", self.entities)
-            paint = tables.paint if tables else paint_frequencies(self.paint)
+        if not uniform and _TABLE.search(self.frequencies):
+            subject, obj = kept("subject"), kept("object")
+            if not len(subject) == len(obj) == self.entities:
+                counts = f"{self.frequencies} has frequencies of {len(subject)} entities"
+                raise ValueError(f"{counts}, not of `entities={self.entities}`")
         else:
-            subject, obj, paint = tables or self.tables()
+            subject, obj = frequencies("uniform" if uniform else self.frequencies, self.entities)
+        paint = kept("paint") if _TABLE.search(self.paint) else paint_frequencies(self.paint)
+        return Tables(subject, obj, paint)
+
+    def chances(self, split: str) -> Tables:
+        """Chances of every kind by catalogue number, and of paints: as chosen, or uniform to test."""
+        subject, obj, paint = self.tables(uniform=split in _TESTS)
         return Tables(self._by_number(subject), self._by_number(obj), paint)
 
     def seed_of(self, split: str) -> int:
         """The seed of a split."""
         return self.test_seed if split in _TESTS and self.test_seed is not None else self.seed
 
-    def recipe(self, split: str, tables: Tables | None = None) -> Recipe:
-        """The recipe of a split of the paper's questions; `tables` as for :meth:`chances`."""
+    def recipe(self, split: str) -> Recipe:
+        """The recipe of a split of the paper's questions."""
         from simtown.language.sampler import Recipe
 
-        subject, obj, paint = self.chances(split, tables)
+        subject, obj, paint = self.chances(split)
         return Recipe(
             seed=self.seed_of(split),
             split=split,
@@ -412,17 +438,22 @@ class Settings:
         counts = {"train": self.n, "val": self.val, "test": self.test}
         return counts | ({COMPOSITION: self.test} if self.hold_out else {})
 
-    def resolved(self, tables: Tables | None = None) -> dict[str, Any]:
+    def list_values(self) -> dict[str, Any]:
+        """The choices of :attr:`canonical` by name; also `hand_made`, if the scenes are."""
+        values = asdict(self.canonical)
+        del values["kept"]
+        return values | ({"hand_made": True} if self.hand_made else {})
+
+    def resolved(self) -> dict[str, Any]:
         """The settings for JSON, with the frequencies themselves: a changed CSV file is a changed setting.
 
         The kinds are written out too, unless they are the first of the catalogue. Of a CSV file only the name
-        and a digest are kept, since its folders are private. `tables` takes the place of :meth:`tables`, as
-        for :meth:`recipe`.
+        and a digest are kept, since its folders are private.
         """
-        subject, obj, paint = (table.tolist() for table in tables or self.tables())
+        subject, obj, paint = (table.tolist() for table in self.tables())
         resolved = {
             name: list(value) if isinstance(value, tuple) else value
-            for name, value in asdict(self.canonical).items()
+            for name, value in self.list_values().items()
             if name not in LEFT_OUT or value != LEFT_OUT[name]
         }
         resolved["shard"] = self.shard_size
@@ -437,13 +468,23 @@ class Settings:
 
     @classmethod
     def from_resolved(cls, resolved: dict[str, Any]) -> Settings:
-        """Inverse of :meth:`resolved`, which leaves out the frequencies and the kinds."""
-        own: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in resolved.items()
-            if name != KINDS and not name.endswith("_frequencies")
-        }
-        return cls(**{"own_kinds": (), **own})
+        """Inverse of :meth:`resolved`: the frequencies are kept, and no file is read for them.
+
+        Raises ValueError for what no settings are.
+        """
+        tables = {f"{name}_frequencies": name for name in Tables._fields}
+        kept = {name: resolved.get(key, []) for key, name in tables.items()}
+        own = {name: value for name, value in resolved.items() if name not in (KINDS, "hand_made", *tables)}
+        if unknown := own.keys() - {field.name for field in fields(cls)}:
+            raise ValueError(f"settings.{min(unknown)} is unknown")
+        made = HandMade if resolved.get("hand_made") else Settings
+        settings = msgspec.convert({"own_kinds": [], **own}, made)
+        named: dict[str, Any] = {}  # as no file is that tables() reads
+        if settings.table_from_file:
+            named["frequencies"] = _named_table(settings.frequencies, kept["subject"], kept["object"])
+        if settings.paint_from_file:
+            named["paint"] = _named_table(settings.paint, kept["paint"])
+        return replace(settings, **named, kept=kept if named else None)
 
     @property
     def vehicles(self) -> int:
@@ -457,6 +498,16 @@ class Settings:
         """Whether words about near and far hint at the answer: three long vehicles may fit one way only."""
         axes = {relation.axis for relation in RELATIONS if relation.name in self.relations}
         return self.distractor and RADIAL in axes
+
+
+@dataclass(frozen=True)
+class HandMade(Settings):
+    """The settings of a data set of scenes that somebody made (:mod:`simtown.datasets.hand_made`).
+
+    Its manifest says so; nobody sets it.
+    """
+
+    hand_made: ClassVar[bool] = True
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,6 @@ the chunk and for the plugin that unpacks it, and it holds a lock.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ import numpy as np
 from h5py import h5t
 
 from simtown.core.files import DamagedError
-from simtown.core.untrusted import RefusedError, array_in, open_hdf5
+from simtown.core.untrusted import RefusedError, array_in, open_hdf5, parse_json
 from simtown.datasets.settings import SCHEMA
 from simtown.datasets.shards import LEAST_BYTES, PICTURES, ShardTask, array_forms, checksum
 from simtown.scenes.placement import MOST_VEHICLES
@@ -157,7 +156,7 @@ def read_entry(path: Path, task: ShardTask) -> Entry:
         for name, wanted in (("split", task.split), ("start", task.start), ("count", task.count)):
             if attribute(file, name, type(wanted)) != wanted:
                 raise FormError(f"its attribute '{name}' is not {wanted}")
-        tried, summary = (json.loads(attribute(file, name, str)) for name in ("tried", "summary"))
+        tried, summary = (parse_json(attribute(file, name, str)) for name in ("tried", "summary"))
     about = {"sha256": checksum(path), "bytes": path.stat().st_size, "examples": task.count}
     return {**about, "tried": tried, "summary": summary}
 

@@ -26,7 +26,7 @@ from simtown.core.stopping import delayed
 from simtown.core.untrusted import open_regular
 from simtown.datasets import summaries
 from simtown.datasets.names import names
-from simtown.datasets.settings import SCHEMA, Settings, Tables
+from simtown.datasets.settings import SCHEMA, Settings
 from simtown.datasets.summaries import Summary
 from simtown.language import programs
 from simtown.language.questions import LENGTH, ask
@@ -159,13 +159,13 @@ def array_forms(
     }
 
 
-def recipe_of(settings: Settings, split: str, tables: Tables | None = None) -> Recipe | AskingRecipe:
-    """What the examples of a split are drawn from; `tables` as for :meth:`Settings.recipe`."""
+def recipe_of(settings: Settings, split: str) -> Recipe | AskingRecipe:
+    """What the examples of a split are drawn from."""
     if not settings.asks:
-        return settings.recipe(split, tables)
+        return settings.recipe(split)
     from simtown.datasets import asked
 
-    return asked.recipe(settings, split, tables)
+    return asked.recipe(settings, split)
 
 
 def draw(recipe: Recipe | AskingRecipe, index: np.ndarray) -> Examples | AskedBatch:

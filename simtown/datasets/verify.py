@@ -22,7 +22,7 @@ from simtown.core.untrusted import read_bytes
 from simtown.datasets import manifests, summaries
 from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.remote import is_leftover, store_of
-from simtown.datasets.settings import Settings, Tables
+from simtown.datasets.settings import Settings
 from simtown.datasets.shards import tasks
 from simtown.datasets.verify_shard import Expected, Problem, ShardCheck, ShardPiece, brief, check_shard
 from simtown.render.frames import Renderer
@@ -78,7 +78,7 @@ def verify(
     sizes, irregular = store.listing()
     beside = list(_directory_problems({task.name for task in shards}, sizes, irregular))
     try:
-        tables = manifests.tables_of(manifest, settings)
+        settings.tables()
     except ValueError as error:
         return VerifyReport(_lines([*beside, Problem(manifests.NAME, f"'settings' cannot be: {error}")]))
     total = sum(settings.counts().values())
@@ -92,12 +92,12 @@ def verify(
             pieces.append(ShardPiece(task, sizes.get(task.name), manifest["shards"].get(task.name), drawn))
         first += task.count
     quick = quick or settings.hand_made
-    expected = Expected(store, settings, tables, quick, renderer)
+    expected = Expected(store, settings, quick, renderer)
     with closing((pool or Processes()).map(check_shard, pieces, (expected,), progress)) as results:
         checks = {piece.task.name: check for piece, check in results}
     with store.reading(manifests.NAME) as path:
         content = read_bytes(path, follow=False)
-    problems = [*_manifest_problems(content, manifest, settings, tables, checks), *beside]
+    problems = [*_manifest_problems(content, manifest, settings, checks), *beside]
     problems += [problem for piece in pieces if (problem := checks[piece.task.name].problem)]
     if problems:
         return VerifyReport(_lines(problems))
@@ -183,7 +183,6 @@ def _manifest_problems(
     content: bytes,
     manifest: dict[str, Any],
     settings: Settings,
-    tables: Tables,
     checks: Mapping[str, ShardCheck],
 ) -> Iterator[Problem]:
     """Differences of a manifest from the one that the settings and the shards make."""
@@ -195,15 +194,15 @@ def _manifest_problems(
     for name, version in {"simtown": manifest["simtown"], **manifest["libraries"]}.items():
         if not _VERSION.fullmatch(version):
             sentences.append(f"the version of {name} is '{version}', which is not a version")
-    sentences += _differences(manifest, _expected_manifest(manifest, settings, tables, checks))
+    sentences += _differences(manifest, _expected_manifest(manifest, settings, checks))
     return (Problem(manifests.NAME, sentence) for sentence in sentences)
 
 
 def _expected_manifest(
-    manifest: dict[str, Any], settings: Settings, tables: Tables, checks: Mapping[str, ShardCheck]
+    manifest: dict[str, Any], settings: Settings, checks: Mapping[str, ShardCheck]
 ) -> dict[str, Any]:
     """The manifest that simtown writes for these files; what cannot be proven is the manifest's own."""
-    expected = manifests.fresh(settings, tables)
+    expected = manifests.fresh(settings)
     expected |= {key: manifest[key] for key in (manifests.SEAL, "simtown", "libraries", "complete")}
     for key, from_file in (("frequencies", settings.table_from_file), ("paint", settings.paint_from_file)):
         if from_file:

@@ -24,7 +24,7 @@ from simtown.datasets.groups import pair_problems, pair_rows, twin_problems
 from simtown.datasets.names import names
 from simtown.datasets.reader import SCENE_COLUMNS
 from simtown.datasets.remote import DirectoryStore, Remote
-from simtown.datasets.settings import Settings, Tables
+from simtown.datasets.settings import Settings
 from simtown.datasets.shard_file import FormError, Shard, open_array
 from simtown.datasets.shards import (
     FRAMES,
@@ -98,7 +98,6 @@ class Expected:
 
     store: DirectoryStore | Remote
     settings: Settings
-    tables: Tables
     quick: bool
     renderer: Renderer | None
 
@@ -191,7 +190,7 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
     task, drawn = piece.task, piece.drawn
     settings, check, difference = expected.settings, ShardCheck(), _Difference(task)
     sizes = summaries.lengths(names(settings))
-    recipe = recipe_of(settings, task.split, expected.tables)
+    recipe = recipe_of(settings, task.split)
     pictures = [name for name in FRAMES if name in shard.arrays]
     named = [name for name in layout(settings) if name not in FRAMES]
     most = settings.at_once(512)

@@ -13,6 +13,7 @@ import numpy as np
 
 from simtown.assets.entities import ENTITIES
 from simtown.core.portable_png import png_bytes
+from simtown.core.streams import Stream
 from simtown.datasets import asked
 from simtown.datasets.shards import columns, draw, recipe_of
 from simtown.gym.levels import LEVELS, SIZE, Level
@@ -207,7 +208,8 @@ class Street:
         """
         blocks, places = np.divmod(numbers, BLOCK)
         drawn, row = np.unique(blocks, return_inverse=True)
-        order = self._recipe.stream("order").uniform(drawn, BLOCK).argsort(axis=1, kind="stable")
+        stream = Stream(self.settings.seed_of("train"), "train", "task order")
+        order = stream.uniform(drawn, BLOCK).argsort(axis=1, kind="stable")
         return np.asarray(blocks * BLOCK + order[row, places])
 
     def _task(self, picture: np.ndarray, row: dict[str, Any]) -> Task:

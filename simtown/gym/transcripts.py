@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from base64 import b64encode
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from simtown.core.untrusted import open_regular, parse_json
 from simtown.gym.levels import Level
 from simtown.gym.tasks import Street, Task
 
@@ -40,7 +42,7 @@ def check_transcript(path: str | Path) -> tuple[int, list[str]]:
     """
     problems: list[str] = []
     checked = 0
-    with open(path, encoding="utf-8", errors="replace") as file:
+    with io.TextIOWrapper(open_regular(Path(path)), "utf-8", "replace") as file:
         numbered = ((number, line) for number, line in enumerate(file, 1) if line.strip())
         while block := list(islice(numbered, LINES)):
             checked += len(block)
@@ -53,13 +55,15 @@ def _problems(block: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     lines: dict[str, list[tuple[int, int, dict[str, Any]]]] = {}
     for number, text in block:
         try:
-            line = json.loads(text)
+            line = parse_json(text)
+        except ValueError:
+            yield number, "cannot be read as JSON"
+            continue
+        try:
             metadata = next(found["metadata"] for found in _objects(line) if "metadata" in found)
             street = json.dumps([metadata["level"], metadata["seed"]])
             index = range(2**53).index(metadata["index"])
             lines.setdefault(street, []).append((number, index, line))
-        except (json.JSONDecodeError, RecursionError):
-            yield number, "cannot be read as JSON"
         except (LookupError, TypeError, ValueError, StopIteration):
             yield number, "has no metadata with level, seed and index: keep those of the task"
     for street, members in lines.items():

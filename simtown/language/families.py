@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -18,6 +17,7 @@ import numpy as np
 
 from simtown.assets.entities import ENTITIES, KEEP_PAINT
 from simtown.core.streams import Stream
+from simtown.core.untrusted import parse_toml
 from simtown.language import wording
 from simtown.language.forms import Form, fill
 from simtown.language.nouns import (
@@ -132,8 +132,8 @@ def read_families(text: str, where: str) -> dict[str, Family]:
     """The families of a TOML text. Raises FamilyError, which names where it comes from."""
     by_name = dict[Annotated[str, msgspec.Meta(pattern=r"^[\w-]+$")], Family]
     try:
-        tables = msgspec.convert(tomllib.loads(text), by_name)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        tables = msgspec.convert(parse_toml(text), by_name)
+    except ValueError as error:
         raise FamilyError(f"{where} is no TOML of families: {error}") from None
     for name, family in tables.items():
         for template in family.templates:

@@ -21,6 +21,7 @@ from simtown.language.sampler import Examples
 from simtown.language.twins import EDITS, THING, WEATHER
 from simtown.play.drawn import encoded
 from simtown.render.raster import Raster
+from simtown.scenes.paint import CHOICES
 from simtown.scenes.placement import LEAST_VISIBLE
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
@@ -50,6 +51,8 @@ def draw(request: dict[str, Any]) -> dict[str, Any]:
     if unknown := request.keys() - _CHOICES:
         raise ValueError(f"{min(unknown)} cannot be chosen here")
     settings = msgspec.convert({"n": 4, "val": 0, "test": 0, **request}, Settings, strict=False)
+    if settings.paint_from_file:  # a page names no files of this machine
+        raise ValueError(f"paint is {settings.paint}: choose among {', '.join(CHOICES)}")
     settings.check()
     index = np.arange(COUNT)
     if settings.twins:

@@ -16,6 +16,7 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES, IN_POSE, KEEP_PAINT, PROPS, pose_of
 from simtown.assets.palette import PAINTS
 from simtown.core.exact import sincos
+from simtown.core.untrusted import parse_json
 from simtown.scenes.camera import Camera
 from simtown.scenes.paint import may_change, why_unpainted
 from simtown.scenes.weather import WEATHERS
@@ -115,7 +116,7 @@ class Scene:
     @classmethod
     def from_json(cls, text: str) -> Scene:
         """Inverse of :meth:`to_json`. Raises ValueError, TypeError or KeyError if the text is not a scene."""
-        d = json.loads(text)
+        d = parse_json(text)
         vehicles, props = [Vehicle(**v) for v in d["vehicles"]], [Prop(**p) for p in d["props"]]
         scene = cls(vehicles, props, Weather(**d["weather"]), Camera(**d["camera"]))
         for part in (*vehicles, *props, scene.weather, scene.camera):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
@@ -14,7 +14,7 @@ from simtown.core.untrusted import RefusedError, read_bytes
 from simtown.scenes.camera import Camera
 from simtown.scenes.scene import Weather
 from simtown.town import checks
-from simtown.town.checks import TownError, shown
+from simtown.town.checks import FARTHEST, TownError, shown
 from simtown.town.things import Thing, write
 
 if TYPE_CHECKING:
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 _LARGEST = 50_000_000
 #: The attributes of a :class:`Thing` that a file has if they are not the defaults; its name comes first.
 _KEPT = {"name": "", **{f.name: f.default for f in fields(Thing) if f.name not in ("name", "track", "town")}}
+
+#: A place along an axis, metres, and the x and y of a thing.
+_Axis = Annotated[float, msgspec.Meta(ge=-FARTHEST, le=FARTHEST)]
+_Place = tuple[_Axis, _Axis]
 
 
 class Start(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -46,7 +50,7 @@ class _Saved(msgspec.Struct, forbid_unknown_fields=True):
     weather: Weather
     camera: Camera
     things: list[dict[str, Any]]
-    tracks: list[tuple[float, dict[str, tuple[float, float]]]]
+    tracks: list[tuple[float, dict[str, _Place]]]
 
 
 def save(town: Town, path: str | Path) -> None:
@@ -110,12 +114,17 @@ def _fill(town: Town, saved: _Saved) -> None:
     town._draws = checks.whole(saved.draws, "draws", 0, 2**32)
     by_name: dict[str, Thing] = {}
     for entry in saved.things:
-        name, way = entry.pop("name"), msgspec.convert(entry.pop("way", None), tuple[float, float] | None)
+        if unknown := entry.keys() - _KEPT.keys():
+            raise TownError(f"a thing has {shown(min(unknown))}, which no thing keeps")
+        name, way = entry.pop("name"), msgspec.convert(entry.pop("way", None), _Place | None)
         thing = Thing(**entry, way=way)
         if name in by_name or not re.fullmatch(rf"{re.escape(thing.kind)}( [1-9]\d{{0,3}})?", name):
             raise TownError(f"a {thing.kind} is called {shown(name)}: give each thing a name of its own")
         by_name[name] = town._add(thing)
         write(by_name[name], name=name)
+    times = [*(time for time, _ in saved.tracks), town._time]
+    if times != sorted(times):
+        raise TownError("its tracks are not in the order of time")
     for time, places in saved.tracks:
         if missing := places.keys() - by_name.keys():
             raise TownError(f"its tracks name {shown(min(missing))}, which is not among its things")

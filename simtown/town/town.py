@@ -136,7 +136,6 @@ class Town:
         """
         town = cls.__new__(cls)
         town._start(seed, Start("random", vehicles, tuple(weather) if isinstance(weather, list) else weather))
-        whole(vehicles, "vehicles", 0, 8)
         allowed = DEFAULT_WEATHERS
         if weather is not None:
             allowed = (checks.changed_weather(town._weather, weather).kind,)
@@ -161,6 +160,10 @@ class Town:
         return batch.scene(0)
 
     def _start(self, seed: int, began: Start) -> None:
+        """Begin as an empty street. Raises TownError for a start that no town has."""
+        whole(began.vehicles, "vehicles", 0, 8)
+        if began.weather is not None:
+            checks.changed_weather(Weather(), began.weather)
         self._began = began
         self._seed, self._draws, self._time = whole(seed, "seed", *checks.SEEDS), 0, 0.0
         self._things: list[Thing] = []

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import torch
 from PIL import Image, ImageDraw, ImageFont
@@ -29,7 +28,7 @@ from simtown.language.forms import Form
 from simtown.language.questions import FAMILIES, text, with_article
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.camera import WIDEST
-from simtown.training import run_directory
+from simtown.training import identity, run_directory
 from simtown.training.evaluation import logits_of, measure, references, right
 from simtown.training.fit import precision
 from simtown.training.fit_settings import FitSettings
@@ -55,7 +54,7 @@ def open_run(directory: Path, allow_model: Collection[str] = ()) -> OpenedRun:
     """
     run = run_directory.load(directory)
     settings = FitSettings(**run["settings"])
-    trained = msgspec.convert({"own_kinds": (), **run["data"]}, Settings)
+    trained = identity.settings_of(run)
     trained.check_apart_from_frequencies()
     require_allowed(settings.model, directory / run_directory.RUN, allow_model)
     model = build(settings.model, World.of(trained, run_directory.language_in(run)), settings.options)

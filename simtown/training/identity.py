@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from hashlib import sha256
 from typing import Any
 
@@ -31,10 +31,16 @@ def world(settings: Settings) -> dict[str, Any]:
     They decide which examples there are; the sizes of val and test are among them. Settings that older runs
     do not have are left out if they have their default.
     """
-    plain: dict[str, Any] = as_json(asdict(settings.canonical))
+    plain: dict[str, Any] = as_json(settings.list_values())
     usual = {name for name, value in LEFT_OUT.items() if getattr(settings, name) == value}
     left_out = {*_STORAGE, *usual} - {"val", "test", "test_seed", "world_seed"}
     return {name: value for name, value in plain.items() if name not in left_out}
+
+
+def settings_of(run: Mapping[str, Any]) -> Settings:
+    """The settings of the data set that a run.json repeats: it has no frequencies, and no file is read."""
+    names = {"hand_made", *(field.name for field in fields(Settings))}
+    return Settings.from_resolved({name: value for name, value in run["data"].items() if name in names})
 
 
 def examples_read(

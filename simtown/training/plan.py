@@ -8,7 +8,6 @@ data (`same_data`) the same for all seeds.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
@@ -19,7 +18,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from simtown.core.options import SettingsError, options_of
-from simtown.core.untrusted import check_name, inside, read_toml
+from simtown.core.untrusted import check_name, inside, parse_toml, read_toml
 from simtown.datasets.settings import Settings
 from simtown.training.fit_settings import FitSettings, precision_of
 from simtown.training.models import options, require_allowed, require_serves
@@ -207,7 +206,7 @@ def _parse(preset: str, device: str) -> tuple[_Preset, Settings, FitSettings]:
     try:
         if preset in PRESETS:
             builtin = files("simtown.training") / "presets" / f"{preset}.toml"
-            content = tomllib.loads(builtin.read_text(encoding="utf-8"))
+            content = parse_toml(builtin.read_text(encoding="utf-8"))
         else:
             content = read_toml(Path(preset))
         chosen = msgspec.convert(content, _Preset)
@@ -225,8 +224,17 @@ def _parse(preset: str, device: str) -> tuple[_Preset, Settings, FitSettings]:
         settings = msgspec.convert({"device": device, **named}, FitSettings)
     except (OSError, ValueError) as error:
         raise SettingsError(f"{preset} cannot be read as a preset: {error}") from error
-    if shared.table_from_file:  # a file from elsewhere must not become part of a data set
-        shared = replace(shared, frequencies=str(inside(Path(preset).parent, shared.frequencies)))
+
+    def beside(name: str) -> str:
+        """The path of a file in the preset's folder; none from elsewhere becomes part of a data set."""
+        return str(inside(Path(preset).parent, name))
+
+    shared = replace(
+        shared,
+        frequencies=beside(shared.frequencies) if shared.table_from_file else shared.frequencies,
+        paint=beside(shared.paint) if shared.paint_from_file else shared.paint,
+        questions=tuple(beside(name) if name.endswith(".toml") else name for name in shared.questions),
+    ).with_question_files()
     return chosen, shared, replace(settings, precision=precision_of(settings.precision, device))
 
 

@@ -24,7 +24,7 @@ from torch.optim import Optimizer
 
 from simtown.core.files import DamagedError, replacing, save_bytes, save_text
 from simtown.core.runs import RunRecord
-from simtown.core.untrusted import open_regular, read_bytes
+from simtown.core.untrusted import open_regular, open_to_append, parse_json, read_bytes
 from simtown.core.version import __version__, versions
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
@@ -152,7 +152,7 @@ class RunState:
             open_regular(directory / STATE, follow=False).close()
             with safe_open(directory / STATE, "pt") as file:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-                return cls(**json.loads(file.metadata()["place"])), tensors
+                return cls(**parse_json(file.metadata()["place"])), tensors
         except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
             raise _damaged(directory / STATE, error) from error
 
@@ -217,8 +217,8 @@ def _damaged(path: Path, error: Exception) -> DamagedError:
 
 def append_metrics(directory: Path, row: dict[str, float]) -> None:
     """Add a row to metrics.jsonl."""
-    with open(directory / METRICS, "a", encoding="utf-8") as file:
-        file.write(json.dumps(row) + "\n")
+    with open_to_append(directory / METRICS) as file:
+        file.write(f"{json.dumps(row)}\n".encode())
 
 
 def cut_metrics(directory: Path, epoch: int) -> None:
@@ -236,7 +236,7 @@ def read_metrics(directory: Path) -> list[dict[str, float]]:
     lines = read_bytes(path, follow=False).split(b"\n")
     for number, line in enumerate(lines[:-1], 1):  # behind the last newline stands nothing, or half a row
         try:
-            row = json.loads(line)
+            row = parse_json(line)
             rows.append({"epoch": int(row["epoch"]), "step": int(row["step"]), **row})
         except (ValueError, KeyError, TypeError) as error:
             remedy = f"delete it and {STATE}, if there is one, to train again from the start"

@@ -22,9 +22,8 @@ import torch
 from simtown.core.amounts import size
 from simtown.core.options import SettingsError
 from simtown.core.streams import Stream
-from simtown.datasets.manifests import tables_of
 from simtown.datasets.reader import Dataset, Split
-from simtown.datasets.settings import Settings, Tables
+from simtown.datasets.settings import Settings
 from simtown.datasets.shards import columns, draw, recipe_of
 from simtown.datasets.shuffled import BlockOrder
 from simtown.render.frames import CardRenderer, CardWarning, Renderer
@@ -184,14 +183,12 @@ class FreshExamples:
     """Fresh training examples, sampled by threads and rendered one batch ahead of the model.
 
     Example i is training example i of an endless data set of these settings, whatever the batch size. So the
-    first examples are those of the data set on disk. `tables`: of its manifest, see :meth:`Settings.recipe`.
+    first examples are those of the data set on disk.
     """
 
-    def __init__(
-        self, settings: Settings, renderer: Renderer, device: torch.device, tables: Tables | None = None
-    ) -> None:
+    def __init__(self, settings: Settings, renderer: Renderer, device: torch.device) -> None:
         self.settings, self.renderer, self.device = settings, renderer, device
-        self.recipe = recipe_of(settings, "train", tables)
+        self.recipe = recipe_of(settings, "train")
 
     def _sample(self, rows: np.ndarray) -> tuple[SceneBatch, Columns]:
         examples = draw(self.recipe, rows)
@@ -233,9 +230,7 @@ def open_stream(dataset: Dataset, n: int, device: torch.device) -> FreshExamples
     wanted = "auto" if device.type == "cuda" else "cpu"
     warn = partial(warnings.warn, category=CardWarning, stacklevel=3)
     drawn_on = choose_device(wanted, warn, world.width, world.height)
-    # a CSV file that the manifest names may be any file of this machine
-    tables = tables_of(dataset.manifest, dataset.settings)
-    return FreshExamples(world, make_renderer(drawn_on), device, tables)
+    return FreshExamples(world, make_renderer(drawn_on), device)
 
 
 def open_split(

@@ -1,5 +1,6 @@
 """The four promises of simtown.core.untrusted, function by function."""
 
+import json
 import os
 import pickle
 from pathlib import Path
@@ -37,6 +38,52 @@ def test_a_name_is_one_part_of_a_path():
             untrusted.check_name(name, "the seed")
     for usual in ("pbn-15-2000-seed0", "glove.840B", "häuser", "a b"):
         assert untrusted.check_name(usual, "the model") == usual
+
+
+def test_a_file_that_grows_is_appended_to(tmp_path):
+    for line in (b"one\n", b"two\n"):
+        with untrusted.open_to_append(tmp_path / "lines") as file:
+            file.write(line)
+    assert untrusted.read_bytes(tmp_path / "lines") == b"one\ntwo\n"
+    with pytest.raises(OSError, match="absent"):
+        untrusted.load_array(tmp_path / "absent", mmap_mode="r+")
+    assert not (tmp_path / "absent").exists()
+
+
+TOML = [
+    "a." * 20_000 + "a = 1",
+    '"\\"".' * 20_000 + "a = 1",
+    "'a' . " * 20_000 + "a = 1",
+    "[" + "a." * 20_000 + "a]",
+]
+TOML += [
+    "a = " + "[" * 5000,
+    "a = " + "{a = " * 5000,
+    "a = " + "[" * 70 + "]" * 70,
+    "a = " + "1" * 5000,
+    "a =",
+]
+TOML += ["#" * (untrusted.LARGEST_TOML + 1)]
+JSON = ["[" * 100_000, '{"a":' * 100_000, "[" * 70 + "]" * 70, "1" * 5000, "[1"]
+
+
+@pytest.mark.parametrize("text", [*TOML, *JSON], ids=lambda text: text[:6])
+def test_texts_are_bounded(text, tmp_path):
+    (tmp_path / "text").write_text(text)
+    for read in (untrusted.read_toml, untrusted.read_json):
+        with pytest.raises(ValueError, match=r"^[^\n]+$"):
+            read(tmp_path / "text")
+
+
+@given(
+    st.recursive(st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
+)
+def test_whatever_is_not_too_deep_comes_back(value):
+    assert untrusted.parse_json(json.dumps(value)) == value
+    deep = ".".join("abcdefgh")
+    assert untrusted.parse_toml(f"{deep} = 1\n[x]\n{deep} = 2")["x"]["a"]["b"]["c"]["d"]["e"]["f"]["g"] == {
+        "h": 2
+    }
 
 
 def test_no_path_leads_outside(tmp_path):

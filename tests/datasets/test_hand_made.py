@@ -1,5 +1,7 @@
 """Scenes that somebody made as a data set: what reads one reads them, and verify proves what it can."""
 
+from dataclasses import replace
+
 import h5py
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import simtown
 from simtown.core.files import ForeignDirectoryError
 from simtown.datasets import hand_made, manifests
 from simtown.datasets.hand_made import HandMadeError
+from simtown.datasets.settings import SettingsError
 from simtown.datasets.shards import write_shard
 from simtown.datasets.verify import verify
 from simtown.render.raster import Raster
@@ -69,6 +72,16 @@ def test_verify_derives_the_answers_and_says_what_it_cannot_prove(written):
     assert report.problems == []
     assert "the answers of 16 examples follow from their words and scenes; all 16 pictures" in report.summary
     assert "how they were chosen cannot be proven" in report.summary
+
+
+def test_only_the_manifest_says_that_scenes_are_made_by_hand(written, tmp_path):
+    with pytest.raises(TypeError, match="hand_made"):
+        simtown.Settings(hand_made=True)
+    own = simtown.open_dataset(written).settings
+    assert own.hand_made
+    with pytest.raises(SettingsError, match="made by hand"):
+        simtown.generate(replace(own, n=4, val=0, test=0), tmp_path / "sampled")
+    assert not (tmp_path / "sampled").exists()
 
 
 def test_verify_reads_the_words_again(examples, tmp_path, monkeypatch):

@@ -184,13 +184,14 @@ def test_every_edited_value_of_the_manifest_is_found(sealed, town):
         assert any(words in verify(town).summary for key, words in UNPROVEN.items() if key in path), path
 
 
-def test_tables_from_files_are_the_manifests_own(tmp_path):
+@pytest.mark.parametrize("asking", [{}, {"questions": ("exist",), "crowd": "2"}])
+def test_tables_from_files_are_the_manifests_own(asking, tmp_path):
     """The files may be gone: examples are compared with the manifest's tables, and the summary says so."""
     kinds, paints = tmp_path / "kinds.csv", tmp_path / "paints.csv"
     kinds.write_text("entity,subject,object\na,6,1\nb,3,2\nc,1,7\n")
     paints.write_text("paint,weight\nred,3\nblue,1\n")
     small = {"entities": 3, "n": 60, "val": 2, "test": 2, "width": 32, "height": 32}
-    settings = Settings(**small, frequencies=str(kinds), paint=str(paints))
+    settings = Settings(**small, **asking, frequencies=str(kinds), paint=str(paints))
     generate(settings, tmp_path / "town", workers=1)
     manifest = manifests.load(tmp_path / "town")
     assert sorted(manifest["settings"]["paint_frequencies"])[-3:] == [0.0, 0.25, 0.75]
@@ -201,6 +202,11 @@ def test_tables_from_files_are_the_manifests_own(tmp_path):
     paints.unlink()
     report = verify(tmp_path / "town", RENDERER)
     assert report.problems == []
+    own = Settings.from_resolved(manifest["settings"])
+    assert own.resolved() == manifest["settings"]
+    assert replace(own, paint="uniform").tables().subject.tolist() == [0.6, 0.3, 0.1]
+    with pytest.raises(ValueError, match=r"kinds\.csv"):
+        replace(own, entities=4).tables()
     for things in ("entities", "paints"):
         assert f"{things} are as frequent as in the manifest's own table" in report.summary
     manifest["settings"]["subject_frequencies"] = [0.1, 0.3, 0.6]

@@ -12,11 +12,16 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy as np
 import pytest
 
+from simtown.assets.palette import PAINTS
 from simtown.datasets import manifests
+from simtown.datasets.settings import Settings
+from simtown.gym import LEVELS
+from simtown.play.drawing import draw
 from tests.hostile.marks import PRESET, Marking
 
 SECRET = "a secret of this machine"
@@ -48,6 +53,9 @@ class Place:
 
     def pickled(self, name):
         (self.given / name).write_bytes(pickle.dumps(Marking(self.mark)))
+
+    def nest(self, name):
+        (self.given / name).write_text("[" * 100_000 + "\n")
 
     def edit(self, name, change):
         """Change the content of a JSON file; a manifest gets a new checksum."""
@@ -111,6 +119,7 @@ def shard_outside(place):
     shard_is_a_pipe=lambda p: p.pipe(TRAIN),
     shard_is_a_pickle=lambda p: p.pickled(TRAIN),
     shard_outside=shard_outside,
+    manifest_is_nested=lambda p: p.nest(manifests.NAME),
     manifest_is_a_link=lambda p: p.link(manifests.NAME),
     manifest_is_a_pipe=lambda p: p.pipe(manifests.NAME),
 )
@@ -164,6 +173,8 @@ def objects(place):
     weights_are_a_link=lambda p: p.link("weights.safetensors"),
     weights_are_a_pickle=lambda p: p.pickled("weights.safetensors"),
     record_is_a_link=lambda p: p.link("run.json"),
+    record_is_nested=lambda p: p.nest("run.json"),
+    metrics_are_nested=lambda p: p.nest("metrics.jsonl"),
     record_names_a_module=lambda p: p.edit("run.json", lambda r: r["settings"].update(model="os:system")),
     record_holds_escapes=lambda p: p.edit("run.json", lambda r: r.update(model=EVIL)),
     answers_are_objects=objects,
@@ -194,6 +205,10 @@ def own_model(place):
     own_model=own_model,
     module=preset(lambda text: text.replace("question-only", "os:system")),
     table_outside=preset(lambda text: text + '[data]\nfrequencies = "../outside/secret.csv"\n'),
+    paints_outside=preset(lambda text: text + '[data]\npaint = "../outside/secret.csv"\n'),
+    questions_outside=preset(lambda text: text + '[data]\nquestions = ["../outside/secret.toml"]\n'),
+    nested=preset(lambda text: f"{text}[fit]\nbatch = {'[' * 5000}"),
+    long_key=preset(lambda text: f"{text}{'a.' * 20_000}a = 1\n"),
     escapes=preset(lambda text: text.replace("question-only", "\\u001b[2J")),
     key=preset(lambda text: text + '"\\u001b[2J" = 1\n'),
 )
@@ -202,6 +217,15 @@ def test_a_preset_runs_nothing_and_leads_nowhere(change, place, judged, monkeypa
     monkeypatch.chdir(place.given)
     change(place)
     assert judged("sweep", "--preset", "p.toml", "--plan", "--device", "cpu", "--out", "s").code
+
+
+@pytest.mark.parametrize(
+    "words", [("generate", "--out", "d", "--questions"), ("probe", "grid", "--out", "d")]
+)
+@pytest.mark.parametrize("text", [f"a = {'[' * 5000}", f"{'a.' * 20_000}a = 1"])
+def test_a_file_of_toml_is_bounded(words, text, place, judged):
+    (place.given / "own.toml").write_text(text)
+    judged(*words, place.given / "own.toml").refuses("own.toml")
 
 
 @pytest.mark.parametrize("group", [EVIL, "=cmd|' /C calc'!A0", "<img src=x onerror=alert(1)>|a", "$x_1$"])
@@ -213,6 +237,86 @@ def test_groups_of_a_results_table_are_text(group, place, judged):
         pages = "".join(path.read_text() for path in Path("report").glob("*.md"))
         assert not any(evil in pages for evil in ("<img", "\x1b"))
         assert "\n=cmd" not in Path("report/complexity.csv").read_text()
+
+
+# Files that settings name
+
+#: The settings that are texts, or several.
+TEXTS = {n: kind for n, kind in get_type_hints(Settings).items() if kind in (str, tuple[str, ...])}
+#: What would be read, were it read: a family of questions, and a table of frequencies and of paints.
+READABLE = {
+    ".toml": '[there]\nanswer = "truth"\n[[there.templates]]\nprogram = "exist(1)"\nslots = ["set"]\n'
+    'texts = ["Is {a 1} there?"]\n',
+    ".csv": "subject,object,paint,weight\n" + "".join(f"1,1,{paint},1\n" for paint in PAINTS),
+}
+
+
+@pytest.fixture(params=READABLE)
+def unread(request, place):
+    """unread(act): what `act` makes of a path, which is the same whether there is a file or not."""
+
+    def check(act):
+        path = place.outside / f"named{request.param}"
+        absent = act(str(path))
+        path.write_text(READABLE[path.suffix])
+        assert act(str(path)) == absent
+        return absent
+
+    return check
+
+
+def naming(name, path):
+    """A change of settings: one of them names a file."""
+    return lambda s: s.update({name: path if TEXTS[name] is str else [*s.get(name, []), path]})
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_settings_of_a_data_set_are_not_read_from_a_file(name, place, judged, unread, families_town):
+    shutil.copytree(families_town, place.given, dirs_exist_ok=True)
+
+    def act(path):
+        paints = [1 / len(PAINTS)] * len(PAINTS) if name == "paint" else []
+        place.edit(manifests.NAME, lambda m: m["settings"].update(paint_frequencies=paints))
+        place.edit(manifests.NAME, lambda m: naming(name, path)(m["settings"]))
+        outcomes = judged("info", place.given), judged("verify", place.given, "--quick")
+        return [(outcome.code, outcome.out, outcome.messages) for outcome in outcomes]
+
+    unread(act)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_settings_of_a_run_are_not_read_from_a_file(name, place, judged, unread, run_folder):
+    data, folder = run_folder
+    shutil.copytree(folder, place.given, dirs_exist_ok=True)
+
+    def act(path):
+        place.edit("run.json", lambda r: naming(name, path)(r["data"]))
+        outcome = judged("evaluate", place.given, data, "--device", "cpu")
+        return outcome.code, outcome.out, outcome.messages
+
+    unread(act)
+
+
+def test_levels_of_a_transcript_are_not_read_from_a_file(place, judged, unread):
+    def act(path):
+        level = LEVELS[0]._replace(questions=("exist", path))
+        line = {"metadata": {"level": level, "seed": 1, "index": 0}}
+        (place.given / "t.jsonl").write_text(f"{json.dumps(line)}\n")
+        return judged("verify", "--transcript", place.given / "t.jsonl").messages
+
+    assert "no address of the gym" in unread(act)[0]
+
+
+@pytest.mark.parametrize("name", ["questions", "paint"])
+def test_settings_that_a_page_asks_for_are_not_read_from_a_file(name, unread):
+    def act(path):
+        request = {"entities": 5, "questions": ["exist"]}
+        naming(name, path)(request)
+        with pytest.raises(ValueError, match=Path(path).name) as refused:
+            draw(request)
+        return str(refused.value)
+
+    unread(act)
 
 
 # Visual Genome and texts

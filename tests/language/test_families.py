@@ -258,7 +258,7 @@ def test_a_file_of_families_that_cannot_be_used(text, part, tmp_path):
     path = tmp_path / "own.toml"
     path.write_text(text)
     with pytest.raises(SettingsError, match=part):
-        replace(SETTINGS, questions=(str(path),)).check()
+        replace(SETTINGS, questions=(str(path),)).with_question_files().check()
 
 
 def test_families_of_ones_own_are_kept_with_the_data_set(tmp_path):
@@ -268,7 +268,9 @@ def test_families_of_ones_own_are_kept_with_the_data_set(tmp_path):
     paths[0].write_text(example)
     paths[1].write_text(OWN.format("there", "truth", "exist(1)", "set", "Is {a 1} there?"))
     asking = replace(SETTINGS, questions=("exist", *map(str, paths)), n=24, val=0, test=0)
-    generate(asking, tmp_path / "town", workers=1)
+    with pytest.raises(SettingsError, match="with_question_files"):
+        asking.check()
+    generate(asking.with_question_files(), tmp_path / "town", workers=1)
     for path in paths:
         path.unlink()
     data = open_dataset(tmp_path / "town")

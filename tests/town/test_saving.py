@@ -3,6 +3,7 @@
 import json
 import pickle
 from contextlib import suppress
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from simtown.scenes.camera import CAMERAS, Camera
 from simtown.scenes.scene import Scene, Vehicle, Weather
 from simtown.scenes.weather import WEATHERS
-from simtown.town import Town, TownError
+from simtown.town import Thing, Town, TownError, saving
 
 STARTS = st.sampled_from([
     lambda seed: Town(seed),
@@ -140,6 +141,9 @@ def test_a_saved_town_moves_on_as_if_it_had_never_been_saved(tmp_path):
 DAMAGE = [(["format"], "x"), (["seed"], "a"), (["time"], -1), (["weather", "kind"], "hail"), (["draws"], -1)]
 DAMAGE += [(["camera", "z"], 0.0), (["things", 0, "kind"], "ufo"), (["things", 0, "name"], "a\nb")]
 DAMAGE += [(["things", 0, "x"], 1e9), (["things", 0, "name"], "oak 2"), (["things", 0, "paint"], "red")]
+DAMAGE += [(["began", "how"], "bogus"), (["began", "vehicles"], 9), (["began", "weather"], "bogus")]
+DAMAGE += [(["began", "weather"], ["snow", 2]), (["began", "weather"], {"kind": "rain", "seed": -1})]
+DAMAGE += [(["things", 0, "track"], [[0, 0]]), (["things", 0, "way"], [1e9, 0]), (["tracks"], [[2.0, {}]])]
 DAMAGE += [(["extra"], 1), (["tracks"], [[0.0, {"ufo": [0, 0]}]]), (["things"], [{}] * 2), (["began"], {})]
 
 
@@ -154,6 +158,31 @@ def test_a_file_that_is_no_saved_town_is_refused_in_one_line(what, value, tmp_pa
     path.write_text(json.dumps(saved))
     with pytest.raises(TownError, match=r"^\S*town.json is no saved town: .+$"):
         Town.load(path)
+
+
+SAVED = json.loads(saving.encode(Town.random(3, 2, ("snow", 0.5))))
+LEAVES = [("began", "vehicles"), ("began", "weather"), ("began", "weather", 0), ("began", "weather", 1)]
+LEAVES += [(part, key) for part in ("weather", "camera") for key in SAVED[part]]
+LEAVES += [("things", 0, key) for key in (*vars(Thing("taxi", 0.0, 0.0)), "kind")] + [("seed",), ("time",)]
+scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(-9, 2**31), st.floats(width=32), st.text(max_size=9)
+)
+VALUES = st.one_of(scalars, st.sampled_from(["snow", "bus"]), st.lists(scalars, max_size=3), st.just({}))
+
+
+@given(st.sampled_from(LEAVES), VALUES)
+def test_a_changed_file_is_refused_or_a_town_like_any_other(leaf, value):
+    saved = part = deepcopy(SAVED)
+    for key in leaf[:-1]:
+        part = part[key]
+    part[leaf[-1]] = value
+    try:
+        town = saving.decode(Town, json.dumps(saved))
+    except TownError:
+        return
+    assert made_by(town.program()).to_scene() == town.to_scene()
+    assert state(saving.decode(Town, saving.encode(town))) == state(town)
+    town.render((64, 36))
 
 
 def test_other_files_are_refused_in_one_line(tmp_path):

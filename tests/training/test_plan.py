@@ -198,3 +198,19 @@ def test_a_plan_is_listed_and_nothing_else_happens(tmp_path, cli, monkeypatch, p
 def test_targets_that_cannot_be_are_refused(targets, words, tmp_path, cli, monkeypatch):
     monkeypatch.chdir(tmp_path)
     cli("sweep", "--preset", write(tmp_path, WHOLE), "--adaptive", targets, "--plan").refuses(*words)
+
+
+def test_files_that_a_preset_names_lie_beside_it(tmp_path, monkeypatch):
+    monkeypatch.chdir("/")
+    (tmp_path / "kinds.csv").write_text("subject,object\n" + "1,2\n" * 20)
+    (tmp_path / "paints.csv").write_text("paint,weight\nred,1\nblue,1\n")
+    template = 'program = "exist(1)"\nslots = ["set"]\ntexts = ["Is {a 1} there?"]\n'
+    (tmp_path / "own.toml").write_text(f'[there]\nanswer = "truth"\n[[there.templates]]\n{template}')
+    text = (
+        WHOLE.replace('"pbn"', '"question-only"').replace(', "cnn-lstm"', "").replace("false, true", "false")
+    )
+    text += 'frequencies = "kinds.csv"\npaint = "paints.csv"\nquestions = ["exist", "own.toml"]\n'
+    for data in read(write(tmp_path, text), "cpu").data():
+        assert data.questions == ("exist", "there")
+        assert data.tables().paint.max() == 0.5
+        assert data.frequencies == str(tmp_path / "kinds.csv")

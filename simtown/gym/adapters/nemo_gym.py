@@ -22,6 +22,8 @@ from nemo_gym.base_resources_server import (
     SimpleResourcesServer,
 )
 
+from simtown.core import untrusted
+from simtown.core.files import replacing, save_text
 from simtown.gym.adapters import gold_of, score, unread
 from simtown.gym.tasks import Street
 
@@ -98,13 +100,12 @@ def rows(tasks: Street) -> Iterator[dict[str, Any]]:
 def write_server(folder: str | Path, tasks: Street, n: int) -> None:
     """Write a resources server, named as its folder, and its first n tasks as data/train.jsonl."""
     folder = Path(folder)
-    for part in ("configs", "data"):
-        (folder / part).mkdir(parents=True, exist_ok=True)
-    (folder / "app.py").write_text(_APP, encoding="utf-8")
+    configs, data = (untrusted.folder(folder, part) for part in ("configs", "data"))
+    save_text(folder / "app.py", _APP)
     sources = Path(__file__).parents[3]  # simtown is on no index: the line of a wheel is the user's to write
     own = f"simtown @ {sources.as_uri()}" if (sources / "pyproject.toml").exists() else "# simtown @ ..."
-    (folder / "requirements.txt").write_text(f"-e nemo-gym @ ../../\n{own}\n", encoding="utf-8")
+    save_text(folder / "requirements.txt", f"-e nemo-gym @ ../../\n{own}\n")
     config = _CONFIG.format(name=folder.name)
-    (folder / "configs" / f"{folder.name}.yaml").write_text(config, encoding="utf-8")
-    with (folder / "data" / "train.jsonl").open("w", encoding="utf-8") as file:
+    save_text(configs / f"{folder.name}.yaml", config)
+    with replacing(data / "train.jsonl") as temporary, open(temporary, "w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in islice(rows(tasks), n))

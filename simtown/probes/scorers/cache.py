@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from simtown.core.files import DamagedError
-from simtown.core.untrusted import inside
+from simtown.core.untrusted import open_database
 from simtown.probes.scorers.base import Pooling, Scorer, Spans, TokenScores
 
 FILE = "answers.sqlite"
@@ -36,13 +36,12 @@ class Cached(Scorer):
     def __init__(self, scorer: Scorer, identity: str = "", directory: Path | None = None) -> None:
         self._scorer, self._identity = scorer, identity
         self.name, self.abilities, self.forward = scorer.name, scorer.abilities, scorer.forward
-        self._path: Path | str = ":memory:"
+        self._path = Path(directory or "", FILE)
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
-            self._path = inside(directory, FILE)
+        opened = open_database(self._path) if directory else sqlite3.connect(":memory:", isolation_level=None)
+        self._store = opened
         with self._damage():
-            self._store = sqlite3.connect(self._path, timeout=60.0, isolation_level=None)
-            self._store.execute("PRAGMA trusted_schema = OFF")
             self._store.execute(_TABLE)
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:

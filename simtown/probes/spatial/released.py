@@ -5,7 +5,6 @@ which simtown does not read. What people said was never released: the tables of 
 colours of the paper's figure. A folder may lack parts; :attr:`SpatialRelease.missing` says which.
 """
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.core.untrusted import load_array
+from simtown.core.untrusted import load_array, parse_json
 from simtown.probes.release_files import ReleaseFiles, parsing, read_text
 from simtown.probes.spatial.lexicon import CONTEXTS, JUDGED, RELATIONS
 from simtown.probes.spatial.spaces import NumberTable, Vectors, p_vectors, read_table
@@ -124,5 +123,5 @@ def _judged(path: Path) -> np.ndarray:
 
 
 def _templates(path: Path) -> Vectors:
-    grids = {name.replace("_", " "): grid for name, grid in dict(json.loads(read_text(path))).items()}
+    grids = {name.replace("_", " "): grid for name, grid in dict(parse_json(read_text(path))).items()}
     return {_SAID.get(name, name): np.array(grid, dtype=float).reshape(7 * 7) for name, grid in grids.items()}

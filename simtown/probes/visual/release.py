@@ -5,7 +5,6 @@
 """
 
 import csv
-import json
 from collections import defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import kendalltau
 
+from simtown.core.untrusted import parse_json
 from simtown.probes.items import ItemSet
 from simtown.probes.release_files import ReleaseFiles, parsing, read_text
 from simtown.probes.visual.classes import RELATIONS, SIZES
@@ -63,7 +63,7 @@ class VisualRelease:
         """
         path = FILES.path(self.folder, "distributions", name)
         with parsing(path):
-            content = json.loads(read_text(path))
+            content = parse_json(read_text(path))
             rows = np.array(list(content.values()), dtype=np.float64).reshape(len(content), -1)
         return tuple(content), rows
 
@@ -142,7 +142,7 @@ class VisualRelease:
 
 def _records(text: str) -> list[dict[str, Any]]:
     """What JSON lines hold."""
-    return [json.loads(line) for line in text.split("\n") if line.strip()]
+    return [parse_json(line) for line in text.split("\n") if line.strip()]
 
 
 def coda_labels(folder: Path) -> dict[str, np.ndarray]:
