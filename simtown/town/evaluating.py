@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import islice, product
 from operator import eq, ge, gt, le, lt
 from typing import NamedTuple
@@ -369,7 +370,9 @@ class Evaluator:
         found, unsure = self.members(things)
         if not self.strict and len(found) + len(unsure) > 1:
             for strict in (1, 2):
-                named = Evaluator(self.view, strict).members(things)
+                named = Members([], {})
+                with suppress(TownError, TooCloseError):  # of a noun in it
+                    named = Evaluator(self.view, strict).members(things)
                 if len(named.sure) == 1 and not named.unsure:
                     (thing,) = named.sure
                     others = listed((the(t) for t in [*found, *unsure] if t is not thing), "or")
