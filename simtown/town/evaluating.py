@@ -242,6 +242,9 @@ class Evaluator:
         if relation in _PASSIVE:
             subject, other = phrases
             return self._related(_PASSIVE[relation], (other, subject))
+        if relation == "between" and len(phrases) == 2:
+            ends = self.members(phrases[1].parts[0]).clear()
+            phrases = (phrases[0], *(Form("one", (end,)) for end in ends))
         kinds = {p.name for p in phrases}
         if relation == "between" and "a" in kinds and kinds <= {"a", "the", "one"}:
             return self._between(phrases)
@@ -368,6 +371,10 @@ class Evaluator:
         """The one thing that a phrase means; with `anywhere` a hidden one if none is visible."""
         things = phrase if phrase.name == "one" else phrase.parts[0]
         found, unsure = self.members(things)
+        if things.name == "all" and not found and len(unsure) == 1:
+            (thing,) = unsure
+            self.notes.append(f"'{wording.noun(things)}' is read as {the(thing)}")
+            return thing
         if not self.strict and len(found) + len(unsure) > 1:
             for strict in (1, 2):
                 named = Members([], {})
