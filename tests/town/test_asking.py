@@ -15,6 +15,7 @@ from simtown.language.grammar import language
 from simtown.language.nouns import NOUNS, plural
 from simtown.scenes.scene import Scene, Vehicle
 from simtown.town import Town, TownError
+from simtown.town.answering import NoAnswerError
 from simtown.town.things import the
 from tests.every import for_every
 
@@ -206,6 +207,24 @@ def test_the_negated_form_is_spelt_out_and_corrections_are_said():
         street().ask("Is the fire chief car left of the scooter?")
     with pytest.raises(TownError, match=r"\(kick scooter, mail van, scooter, fire truck\)"):
         street().ask("Is the vehicle right of the scooter?")
+
+
+#: What is refused, with a question that is offered instead.
+OFFERED = {
+    "How many red things are there?": "How many red vehicles are there?",
+    "Which objects are green?": "Which vehicles are green?",
+    "What is red?": "Which vehicle is red?",
+    "Is the coupe gladly left of the garbage truck?": "Is the coupe left of the garbage truck?",
+    "How many wheely vehicles are there?": "How many vehicles are there?",
+}
+
+
+@for_every(OFFERED.items())
+def test_what_is_offered_is_answered(question, other):
+    with pytest.raises(NoAnswerError) as refused:
+        crowd().ask(question)
+    assert other in refused.value.offered
+    assert all(crowd().ask(offered).value is not None for offered in refused.value.offered)
 
 
 # Brute force, from the truth
