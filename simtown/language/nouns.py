@@ -86,7 +86,7 @@ _SOME_CALL = {
     "delivery van": ("white van", "black van", "blue van", "mail van"), "camper van": ("caravan",),
     "flatbed truck": ("blue truck", "yellow truck"), "motorcycle": ("scooter", "delivery scooter"),
     "excavator": ("backhoe loader", "wheel loader"), "wheel loader": ("backhoe loader",),
-    "tractor": ("backhoe loader",), "food truck": ("ice-cream van", "street-food cart"),
+    "tractor": ("backhoe loader", "hay wagon"), "food truck": ("ice-cream van", "street-food cart"),
     "pillar box": ("mailbox",), "spruce": ("conifer", "pine"), "pine": ("conifer", "spruce"),
     "conifer": ("poplar",), "bush": ("hedge",), "hedge": ("bush",), "man": _SOMEBODY, "woman": _SOMEBODY,
 }  # fmt: skip

@@ -11,8 +11,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from simtown.assets.catalogue import NAMED_BY_COLOUR
 from simtown.language.grammar import language
-from simtown.language.nouns import NOUNS, plural
+from simtown.language.nouns import NOUNS, called_by, plural
+from simtown.language.questions import with_article
+from simtown.scenes.footprints import GROUP
 from simtown.scenes.scene import Scene, Vehicle
 from simtown.town import Town, TownError
 from simtown.town.answering import NoAnswerError
@@ -207,6 +210,16 @@ def test_the_negated_form_is_spelt_out_and_corrections_are_said():
         street().ask("Is the fire chief car left of the scooter?")
     with pytest.raises(TownError, match=r"\(kick scooter, mail van, scooter, fire truck\)"):
         street().ask("Is the vehicle right of the scooter?")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_a_reader_would_call_so_is_there(seed):
+    kinds = {street(seed)[name].kind for name in street(seed).seen()}
+    nouns = [noun for noun in (*NOUNS, *GROUP) if kinds & {*called_by(noun)} and noun not in NAMED_BY_COLOUR]
+    nouns = [noun for noun in nouns if noun != "cloud" and GROUP.get(noun) != "cloud" and " bare" not in noun]
+    wrong = [noun for noun in nouns if street(seed).ask(f"Is there {with_article(noun)}?").truth is not True]
+    assert len(nouns) > 20
+    assert not wrong
 
 
 #: What is refused, with a question that is offered instead.
