@@ -48,9 +48,11 @@ True: Is there a fire truck? Are there any trees? Is there a person on the sidew
 False: Is there a bus? Are there any buses? Are there three scooters? Is there a fire chief car?
 True: Are there four vehicles? Are there at least 3 vehicles? Are there more buildings than trees?
 4: How many vehicles are there? How many vehicles can you see? How many street lamps are there?
-1: How many kick scooters are there? How many red vehicles are there? How many vehicles are facing the fire truck?
+1: How many kick scooters are there? How many red vehicles are there?
+1: How many vehicles are facing the fire truck?
 3: How many vehicles are left of the fire truck? How many vehicles are near the fire truck?
-2: How many people are there? How many scooters are there? How many vehicles are left of the fire truck and right of the scooter?
+2: How many people are there? How many scooters are there?
+2: How many vehicles are left of the fire truck and right of the scooter?
 0: How many taxis are there? How many vehicles are left of the scooter?
 ["mail van", "scooter", "kick scooter"]: What is near the fire truck? Which vehicles are near the fire truck?
 ["fire truck", "kick scooter", "mail van"]: What is the vehicle right of the scooter?
@@ -80,7 +82,8 @@ False: Is the mail van left of the fire truck and the scooter? Is the fire truck
 True: Isn't the scooter left of the fire truck? Is the scooter not on the sidewalk?
 True: Is the firetruck right of the scooter? Is the truk right of the scoter? Is the man on the pavement?
 ?: Is the fire truck next to the mail van? Is the fire truck behind the scooter? What is next to the mail van?
-!: Is the fire chief car left of the scooter? Is the vehicle right of the scooter? Is anyone driving the truck?
+!: Is the fire chief car left of the scooter? Is the vehicle right of the scooter?
+!: Is anyone driving the truck?
 !: Are there chairs? Are there plants? Are there two people and a van in the far lane?
 !: What is red? How many things are red? Is nothing pink? Are the others red? Is the truck on its left?
 True: Is anything red? Do vehicles outnumber people in the near lane?
@@ -151,30 +154,42 @@ def crowd():
 
 #: As PLAIN, about the crowd.
 KINDS_OF_QUESTIONS = """
-"left": Is the police van left or right of the coupe? Is the police van to the right or to the left of the coupe?
-"right": Is the red pickup on the left or on the right of the white van? Is the coupe on the left or the right?
-"behind": Is the coupe in front of or behind the red pickup? Is the garbage truck behind or in front of the white van?
-"nearer": Is the red pickup nearer or farther than the coupe? Is the police van closer or further than the coupe?
-"smaller": Is the coupe bigger or smaller than the garbage truck? Is the man smaller or taller than the garbage truck?
+"left": Is the police van left or right of the coupe?
+"left": Is the police van to the right or to the left of the coupe?
+"right": Is the red pickup on the left or on the right of the white van?
+"right": Is the coupe on the left or the right?
+"behind": Is the coupe in front of or behind the red pickup?
+"behind": Is the garbage truck behind or in front of the white van?
+"nearer": Is the red pickup nearer or farther than the coupe?
+"nearer": Is the police van closer or further than the coupe?
+"smaller": Is the coupe bigger or smaller than the garbage truck?
+"smaller": Is the man smaller or taller than the garbage truck?
 "green": Is the garbage truck green or yellow? Is the garbage truck brown or green?
-"neither": Is the red pickup blue or green? Is it foggy or snowing? Is the coupe on the road or on the sidewalk?
+"neither": Is the red pickup blue or green? Is it foggy or snowing?
+"neither": Is the coupe on the road or on the sidewalk?
 "clear": Is it sunny or cloudy? Is the weather rainy or clear? Is it snowing or is it sunny?
 "day": Is it day or night? Is it nighttime or daytime? What time of day is it?
 "near": Is the police van in the near lane or the far lane? Is the white van in the far or the near lane?
 "viewer": Is the man facing the viewer or away? Does the man face left or the viewer?
-"police van": Is the police van a taxi or a police van? Is the second van from the left a tram or a police van?
+"police van": Is the police van a taxi or a police van?
+"police van": Is the second van from the left a tram or a police van?
 "vehicles": Are there more people or vehicles? Are there more vehicles or more trees?
 "still": Is the coupe moving or parked? Is the red pickup driving or stopped?
 False: Is it either foggy or raining? Is the coupe either red or blue? Is it night time? Is it dark?
-True: Is the coupe hidden by the garbage truck? Does the garbage truck hide the coupe? Is the coupe partly hidden by a truck?
+True: Is the coupe hidden by the garbage truck? Does the garbage truck hide the coupe?
+True: Is the coupe partly hidden by a truck?
 ["garbage truck"]: Which vehicles are hiding the coupe? Which trucks is the coupe hidden by?
 ["coupe"]: Name the vehicles behind the garbage truck. List all cars. Which cars are hidden by a truck?
 "garbage truck": Name the biggest truck. Which truck hides the coupe? Name the truck in the far lane.
-2: How many vans are not ambulances? How many white vans are there? Count the trucks. Tell me how many trucks there are. How many people are there?
+2: How many vans are not ambulances? How many white vans are there? Count the trucks.
+2: Tell me how many trucks there are. How many people are there?
 True: Are the two trucks facing the same way? Are the two vans in the same lane? Do the two vans face right?
-False: Do the two trucks have the same colour? Is anyone on the road? Is the garbage truck overtaken by the coupe?
-True: Is there a person with an umbrella? Is someone holding an umbrella? Is everyone on the street? Is there a man?
-True: Is there a mailbox? Is there a pickup? Is there a white truck or a red truck? Is there a van on the street?
+False: Do the two trucks have the same colour? Is anyone on the road?
+False: Is the garbage truck overtaken by the coupe?
+True: Is there a person with an umbrella? Is someone holding an umbrella? Is everyone on the street?
+True: Is there a man?
+True: Is there a mailbox? Is there a pickup? Is there a white truck or a red truck?
+True: Is there a van on the street?
 "man with black hair": Name the man left of the mailbox. Which person is leftmost?
 ?: Is there a sports car? How many men are there? Is there a woman?
 !: Do the three trucks face the same way? How many things are red? Which people are red?
@@ -184,6 +199,16 @@ True: Is there a mailbox? Is there a pickup? Is there a white truck or a red tru
 @for_every(table(KINDS_OF_QUESTIONS))
 def test_kinds_of_questions(question, expected):
     check(crowd(), question, expected)
+
+
+def test_a_hidden_thing_of_the_name_is_meant_where_hidden_things_count():
+    town = Town.from_scene(Scene([Vehicle("kick scooter", 0.0, 0.0), Vehicle("scooter", 0.0, 60.0)]))
+    town.place("bakery", x=0.0)
+    assert town.ask("Is the scooter hidden?").truth is True
+    assert town.ask("Is the kick scooter hidden?").truth is False
+    answer = town.ask("What colour is the scooter?", everywhere=True)
+    assert answer.value == "mint"
+    assert "not as the kick scooter" in answer.why
 
 
 def test_the_form_of_a_question_prints_as_a_program():
