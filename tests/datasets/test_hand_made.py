@@ -20,7 +20,7 @@ QUESTIONS = {
     "is the fire truck right of the scooter": "yes",
     "What colour is the fire truck?": "red",
     "How many vehicles are there?": "4",
-    "Are there at least 2 scooters?": "no",
+    "Are there at least 2 kick scooters?": "no",
     "Which way does the fire truck face?": "right",
     "From the scooter's driver's view, is the fire truck ahead?": "yes",
     "Is it snowing?": "yes",
