@@ -31,6 +31,7 @@ _OFTEN_LEFT_OUT = ("is", "the", "of", "what is the", "is there", "how many")
 _SILLY = re.compile(
     r"exist\(filter\(all\([^()]*\), among|holds\(the\(all\([^()]*\)\), among\(the\(all"
     r"|which\((the\()?all|\ba [aeiou]|s holds\(the\(all\([^()]*\)\), among"
+    r"|^(how many|who) \S+ [a-z]+\("
 )
 #: As many words of a question that is not understood are rephrased.
 MOST_WORDS = 24

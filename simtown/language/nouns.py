@@ -90,29 +90,53 @@ STREET_NOUNS: tuple[str, ...] = (
     "person", "child", "tree", "street lamp", "mailbox", "bench", "bin", "hydrant", "phone box", "bus stop",
     "traffic light", "stop sign", *ANIMAL_NOUNS,
 )  # fmt: skip
-#: Kinds that readers call by the name of another kind that is not the last word of their own.
+#: Nouns, each with the kinds that every reader calls so, beside those whose name ends in it, and behind "/"
+#: the kinds that only some call so.
 _CALLED = {
-    "fire truck": ("fire engine",), "fire engine": ("fire truck",), "bicycle": ("cargo bike",),
-    "mailbox": ("pillar box",), "street lamp": ("arm lamp",), "bus stop": ("bus shelter",),
-    "conifer": ("spruce", "pine"), "man": ("elder with cane", "postman"), "woman": ("grandmother",),
-}  # fmt: skip
-_PLAIN_CARS = ("red car", "green car", "white car", "black car", "pink car", "orange car")
-_SOMEBODY = ("jogger", "gardener", "person with dog", "person with umbrella", "person with pram")
-#: Kinds that some readers call by the name of another kind, and others do not.
-_SOME_CALL = {
-    "sedan": (*_PLAIN_CARS, "taxi", "police car", "fire chief car"), "hatchback": _PLAIN_CARS,
-    "estate car": _PLAIN_CARS, "coupe": ("sports car", "red car"), "muscle car": ("sports car", "coupe"),
-    "sports car": ("coupe", "muscle car", "racing car", "red car"), "racing car": ("sports car",),
-    "convertible": ("jeep", "vintage car"), "SUV": ("jeep", "black car"), "jeep": ("SUV", "black car"),
-    "microcar": ("pink car", "orange car"), "city bus": ("red bus", "green bus"), "coach": ("city bus",),
-    "minibus": ("camper van",), "van": ("minibus",), "box truck": ("red truck", "green truck"),
-    "delivery van": ("white van", "black van", "blue van", "mail van"), "camper van": ("caravan",),
-    "flatbed truck": ("blue truck", "yellow truck"), "motorcycle": ("scooter", "delivery scooter"),
-    "excavator": ("backhoe loader", "wheel loader"), "wheel loader": ("backhoe loader",),
-    "tractor": ("backhoe loader",), "food truck": ("ice-cream van", "street-food cart"),
-    "pillar box": ("mailbox",), "spruce": ("conifer", "pine"), "pine": ("conifer", "spruce"),
-    "conifer": ("poplar",), "bush": ("hedge",), "hedge": ("bush",), "man": _SOMEBODY, "woman": _SOMEBODY,
-}  # fmt: skip
+    noun: [[kind.strip() for kind in part.split(",")] for part in kinds.split("/")]
+    for line in """\
+fire truck: fire engine /
+fire engine: fire truck /
+bicycle: cargo bike /
+mailbox: pillar box /
+street lamp: arm lamp /
+bus stop: bus shelter /
+conifer: spruce, pine / poplar
+man: elder with cane, postman / jogger, gardener, person with dog, person with umbrella, person with pram
+woman: grandmother / jogger, gardener, person with dog, person with umbrella, person with pram
+sedan: / red car, green car, white car, black car, pink car, orange car, taxi, police car, fire chief car
+hatchback: / red car, green car, white car, black car, pink car, orange car
+estate car: / red car, green car, white car, black car, pink car, orange car
+coupe: / sports car, red car
+muscle car: / sports car, coupe
+sports car: / coupe, muscle car, racing car, red car
+racing car: / sports car
+convertible: / jeep, vintage car
+SUV: / jeep, black car
+jeep: / SUV, black car
+microcar: / pink car, orange car
+city bus: / red bus, green bus
+coach: / city bus
+minibus: / camper van
+van: / minibus
+box truck: / red truck, green truck
+delivery van: / white van, black van, blue van, mail van
+camper van: / caravan
+flatbed truck: / blue truck, yellow truck
+motorcycle: / scooter, delivery scooter
+excavator: / backhoe loader, wheel loader
+wheel loader: / backhoe loader
+tractor: / backhoe loader, hay wagon
+food truck: / ice-cream van, street-food cart
+pillar box: / mailbox
+spruce: / conifer, pine
+pine: / conifer, spruce
+bush: / hedge
+hedge: / bush
+""".splitlines()
+    for noun, kinds in [line.split(":")]
+}
+_NONE: list[list[str]] = [[], []]
 #: The noun for everything that stands in a town.
 THING = "thing"
 _IRREGULAR = {
@@ -152,7 +176,7 @@ def called_by(noun: str) -> tuple[str, ...]:
     colour and a noun, such as "red truck", call all kinds whose own paint is of that colour.
     """
     nouns = (noun, *kinds_meant(noun))
-    called = {kind for each in nouns for kind in (each, *_CALLED.get(each, ()))}
+    called = {kind for each in nouns for kind in (each, *_CALLED.get(each, _NONE)[0])}
     colour, _, painted = noun.partition(" ")
     if painted and colour in COLOUR_WORDS:
         called |= {kind for kind in called_by(painted) if BODIES.get(kind) in COLOUR_WORDS[colour]}
@@ -165,7 +189,7 @@ def called_by(noun: str) -> tuple[str, ...]:
 def perhaps_called_by(noun: str) -> tuple[str, ...]:
     """The kinds that some readers call by a noun and others do not: a jogger may be a man."""
     colour, _, painted = noun.partition(" ")
-    perhaps = {*_SOME_CALL.get(noun, ())}
+    perhaps = {*_CALLED.get(noun, _NONE)[1]}
     if painted and colour in COLOUR_WORDS:
         doubtful = [paint for paint, words in ALSO_CALLED.items() if colour in words]
         perhaps |= {kind for kind in called_by(painted) if BODIES.get(kind) in doubtful}

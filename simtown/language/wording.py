@@ -102,22 +102,19 @@ def predicate(form: Form) -> str:
 
 def alternative(question: Form) -> str:
     """The words that a question offers as one of several answers: "left of", "blue", "tram", "night"."""
-    match question:
-        case Form("holds", (_, Form("related", (relation, Form("the", (Form("all", (kind,)),)))))) if (
-            relation == "on"
-        ):
-            return f"on the {kind}"
-        case Form("holds", (_, Form("related" | "compared" as name, (word, *_)))):
-            return f"{word[:-3]}er" if name == "compared" else word.removesuffix(" of").removesuffix(" from")
-        case Form("holds", (_, Form("among", (Form(_, (things,)),)))):
+    clause = question.parts[1] if question.name == "holds" else question
+    match clause.name, *clause.parts:
+        case "related", relation, _ if relation != "on":
+            return str(relation).removesuffix(" of").removesuffix(" from")
+        case "compared", order, _:
+            return f"{order[:-3]}er"
+        case "among", Form(_, (things,)):
             return noun(things)
-        case Form("holds", (_, clause)):
-            return predicate(clause)
-        case Form("more", (Form(_, (things,)), _)):
+        case "more", Form(_, (things,)), _:
             return noun(things, many=True)
-        case Form(_, (kind,)):
-            return str(kind)
-    return "day"
+        case "weather", *kinds:
+            return kinds[0] if len(kinds) == 1 else "day"
+    return predicate(clause)
 
 
 def fill(text: str, slots: list[Any]) -> str:

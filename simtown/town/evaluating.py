@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import islice, product
 from operator import eq, ge, gt, le, lt
 from typing import NamedTuple
@@ -241,6 +242,9 @@ class Evaluator:
         if relation in _PASSIVE:
             subject, other = phrases
             return self._related(_PASSIVE[relation], (other, subject))
+        if relation == "between" and len(phrases) == 2:
+            ends = self.members(phrases[1].parts[0]).clear()
+            phrases = (phrases[0], *(Form("one", (end,)) for end in ends))
         kinds = {p.name for p in phrases}
         if relation == "between" and "a" in kinds and kinds <= {"a", "the", "one"}:
             return self._between(phrases)
@@ -332,10 +336,9 @@ class Evaluator:
         if noun in NAMED_BY_COLOUR:  # a red fire truck is a red truck
             colour, _, painted = noun.partition(" ")
             of_colour = Form("filter", (Form("all", (painted,)), Form("has", ("colour", colour))))
-            others = self.members(of_colour, anywhere)
-            own = meant(things, noun)
-            sure = [*own, *(t for t in others.sure if t not in own)]
-            unsure = {t: why for t, why in others.unsure.items() if t not in own}
+            others, unsure = self.members(of_colour, anywhere)
+            sure = list(dict.fromkeys([*meant(things, noun), *others]))
+            unsure = {t: why for t, why in unsure.items() if t not in sure}
         return Members(sure, unsure)
 
     def _nth(self, form: Form, number: int, order: str, things: Form, to: Thing | None = None) -> Members:
@@ -365,16 +368,24 @@ class Evaluator:
 
     def unique(self, phrase: Form, anywhere: bool = False) -> Thing:
         """The one thing that a phrase means; with `anywhere` a hidden one if none is visible."""
-        things = phrase if phrase.name == "one" else phrase.parts[0]
+        (things,) = phrase.parts
+        if phrase.name == "one":
+            return things
         found, unsure = self.members(things)
-        if not self.strict and len(found) + len(unsure) > 1:
-            for strict in (1, 2):
-                named = Evaluator(self.view, strict).members(things)
-                if len(named.sure) == 1 and not named.unsure:
-                    (thing,) = named.sure
-                    others = listed((the(t) for t in [*found, *unsure] if t is not thing), "or")
-                    self.notes.append(f"'{wording.noun(things)}' is read as {the(thing)}, not as {others}")
-                    return thing
+        candidates = [*found, *unsure]
+        if things.name == "all" and not found and len(unsure) == 1:
+            self.notes.append(f"'{things.parts[0]}' is read as {the(*unsure)}")
+            return candidates[0]
+        for strict in (1, 2) if not self.strict and (anywhere or len(candidates) > 1) else ():
+            with suppress(TownError, TooCloseError):  # of a noun in it
+                named = Evaluator(self.view, strict).members(things, anywhere).clear()
+                if len(named) == 1:
+                    others = [the(t) for t in candidates if t is not named[0]]
+                    note = (
+                        f"'{wording.noun(things)}' is read as {the(named[0])}, not as {listed(others, 'or')}"
+                    )
+                    self.notes += [note] if others else []
+                    return named[0]
         found = self.members(things).clear()
         hidden = [] if found else self.members(things, anywhere=True).sure
         found = hidden if anywhere and not found else found

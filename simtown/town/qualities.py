@@ -197,6 +197,24 @@ class View(NamedTuple):
         alone = SceneBatch.of([scene_of([thing], self.weather, self.camera)])
         return thing.paint or own_paint(thing.kind), seen(alone)[0, 0]
 
+    def _painted(self, thing: Thing, value: str) -> Judgement:
+        """Whether a vehicle has a colour, or a paint."""
+        paint, shares = self._colours(thing)
+        word = "gray" if value == "grey" else value
+        why = f"the body of {the(thing)} is {paint}"
+        if value == paint or paint in COLOUR_WORDS.get(word, ()):
+            try:
+                self.attribute("colour", thing)
+            except TooCloseError as unclear:
+                return Judgement(None, math.nan, str(unclear))
+            return Judgement(True, math.nan, why if value == paint else f"{why}, a kind of {value}")
+        if word in ALSO_CALLED.get(paint, ()):
+            return Judgement(None, math.nan, f"{why}, which some call {value}")
+        share = shares[COLOURS.index(word)] if word in COLOURS else 0.0
+        if share > NO_COLOUR:
+            return Judgement(None, math.nan, f"{why}, and {share:.0%} of the paint seen is {value}")
+        return Judgement(False, math.nan, why)
+
     def _hidden(self, share: float, why: str) -> str:
         """How much a hidden share is, in words. Raises TooCloseError near the borders of what they mean."""
         if any(abs(share - border) <= close for border, close in zip(HIDDEN, HIDDEN_MARGIN, strict=True)):
@@ -225,6 +243,8 @@ class View(NamedTuple):
         """Whether an attribute of a thing has a value."""
         if attribute == "place":  # "in town"
             return Judgement(True, math.nan, f"{the(thing)} is in this town")
+        if attribute == "colour" and thing.group == "vehicle":
+            return self._painted(thing, value)
         actual: Any
         try:
             if attribute in QUANTITIES:
@@ -236,16 +256,6 @@ class View(NamedTuple):
         except TooCloseError as unclear:
             return Judgement(None, math.nan, str(unclear))
         holds = actual == value
-        if attribute == "colour" and not holds:
-            word = "gray" if value == "grey" else value
-            holds = actual in COLOUR_WORDS.get(word, ())
-            why += f", a kind of {value}" if holds else ""
-            if word in ALSO_CALLED.get(actual, ()):
-                return Judgement(None, math.nan, f"{why}, which some call {value}")
-            share = self._colours(thing)[1][COLOURS.index(word)] if word in COLOURS else 0.0
-            if not holds and share > NO_COLOUR:
-                why += f", and {share:.0%} of the paint that is seen is {value}"
-                return Judgement(None, math.nan, why)
         if attribute == "speed":
             holds = abs(actual - float(value)) <= 0.5
         if attribute == "sight":

@@ -1,6 +1,8 @@
 """Ordinary questions to a town: what is right was read off its truth by hand, or is found by brute force."""
 
 import itertools
+import math
+import re
 from contextlib import suppress
 from functools import cache
 
@@ -9,10 +11,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from simtown.assets.catalogue import NAMED_BY_COLOUR
 from simtown.language.grammar import language
-from simtown.language.nouns import NOUNS, plural
+from simtown.language.nouns import NOUNS, called_by, plural
+from simtown.language.questions import with_article
+from simtown.scenes.footprints import GROUP
 from simtown.scenes.scene import Scene, Vehicle
 from simtown.town import Town, TownError
+from simtown.town.answering import NoAnswerError
 from simtown.town.things import the
 from tests.every import for_every
 
@@ -39,12 +45,14 @@ True: Is the fire truck to the right of the scooter? Is the fire truck on the ri
 False: Is the fire truck on the left side of the scooter? is fire truck left of mail van
 True: Is the scooter to the left of the fire truck? The scooter is left of the fire truck, isn't it?
 True: Is there a fire truck? Are there any trees? Is there a person on the sidewalk? Is there a lorry?
-False: Is there a bus? Are there any buses? Are there two scooters? Is there a fire engine?
+False: Is there a bus? Are there any buses? Are there three scooters? Is there a fire chief car?
 True: Are there four vehicles? Are there at least 3 vehicles? Are there more buildings than trees?
 4: How many vehicles are there? How many vehicles can you see? How many street lamps are there?
-1: How many scooters are there? How many red vehicles are there? How many vehicles are facing the fire truck?
+1: How many kick scooters are there? How many red vehicles are there?
+1: How many vehicles are facing the fire truck?
 3: How many vehicles are left of the fire truck? How many vehicles are near the fire truck?
-2: How many people are there? How many vehicles are left of the fire truck and right of the scooter?
+2: How many people are there? How many scooters are there?
+2: How many vehicles are left of the fire truck and right of the scooter?
 0: How many taxis are there? How many vehicles are left of the scooter?
 ["mail van", "scooter", "kick scooter"]: What is near the fire truck? Which vehicles are near the fire truck?
 ["fire truck", "kick scooter", "mail van"]: What is the vehicle right of the scooter?
@@ -55,7 +63,7 @@ True: Are there four vehicles? Are there at least 3 vehicles? Are there more bui
 "cinema": Which building is the tallest?
 True: Is the leftmost vehicle a scooter? Is the biggest vehicle the fire truck?
 "navy": What colour is the mail van? What is the color of the mail van?
-True: Is the fire truck red? Is the mail van blue? Is any vehicle green? Is the fire truck red or blue?
+True: Is the fire truck red? Is the mail van blue? Is any vehicle green? Is there a fire engine?
 False: Is the red vehicle left of the scooter? Is the scooter grey? Are all vehicles red?
 True: Is it snowing? Does it snow? Isn't it snowing? Is the weather snowy?
 False: Is it night? Is it sunny? Is it raining? Does the fire truck face left? Is the fire truck facing left?
@@ -74,8 +82,9 @@ False: Is the mail van left of the fire truck and the scooter? Is the fire truck
 True: Isn't the scooter left of the fire truck? Is the scooter not on the sidewalk?
 True: Is the firetruck right of the scooter? Is the truk right of the scoter? Is the man on the pavement?
 ?: Is the fire truck next to the mail van? Is the fire truck behind the scooter? What is next to the mail van?
-!: Is the fire engine left of the scooter? Is the vehicle right of the scooter? Is anyone driving the truck?
-!: Are there chairs? Are there plants? Is it day or night? Are there two people and a van in the far lane?
+!: Is the fire chief car left of the scooter? Is the vehicle right of the scooter?
+!: Is anyone driving the truck?
+!: Are there chairs? Are there plants? Are there two people and a van in the far lane?
 !: What is red? How many things are red? Is nothing pink? Are the others red? Is the truck on its left?
 True: Is anything red? Do vehicles outnumber people in the near lane?
 False: Is everything red? Is there a fire truck or a bus left of the cinema? Are there no scooters or buses?
@@ -83,22 +92,26 @@ False: Is everything red? Is there a fire truck or a bus left of the cinema? Are
 !: Does the man face away from the truck? Is the truck taller than a scooter or van? Is there another truck?
 !: Is the taxi red? What colour is the bakery? Do you like snow? Is the mailbox left of the fire truck?
 """
-TABLE = [
-    (question.strip() + "?", value)
-    for line in PLAIN.strip().splitlines()
-    for value, _, questions in [line.partition(": ")]
-    for question in questions.replace("scooter Is", "scooter? Is").split("?")
-    if question.strip()
-]
 
 
-@for_every(TABLE)
+def table(text):
+    """The questions of a text, each with its value."""
+    lines = [line.partition(": ") for line in text.replace("scooter Is", "scooter? Is").strip().splitlines()]
+    return [(q.strip(), value) for value, _, questions in lines for q in re.findall(r"[^?.]+[?.]", questions)]
+
+
+@for_every(table(PLAIN))
 def test_plain_questions(question, expected):
+    check(street(), question, expected)
+
+
+def check(town, question, expected):
+    """That a town gives the answer of a table."""
     if expected == "!":
         with pytest.raises(TownError, match="I can answer"):
-            street().ask(question)
+            town.ask(question)
         return
-    answer = street().ask(question)
+    answer = town.ask(question)
     assert answer.value == (None if expected == "?" else eval(expected)), answer
     assert answer.truth is (answer.value if isinstance(answer.value, bool) else None)
 
@@ -106,7 +119,7 @@ def test_plain_questions(question, expected):
 ANIMALS = {
     "Are there any animals? Is there a sheep? Does the cow face left? Does the puppy face right?": True,
     "Is the cow left of the dog? Is there a cat?": False,
-    "How many animals are there?": 4,
+    "How many animals are there? How many dogs are there?": None,  # somebody walks one
     "How many sheep are there? How many sheep are right of the dog?": 2,
     "Which animal is nearest to the cow? What is nearest to the cow?": "dog",
     "What is nearest to the dog?": None,
@@ -120,6 +133,82 @@ def test_animals_are_counted_and_named(questions, expected):
         town.place(kind, x=x)
     for question in questions.split("? "):
         assert town.ask(question).value == expected, question
+
+
+@cache
+def crowd():
+    """A street where one thing hides others, and where some names are words for more kinds, too."""
+    town = Town.from_scene(Scene([]))
+    for kind, x, y, yaw in (
+        ("white van", -6.0, -1.85, 0.0),
+        ("police van", -1.0, -1.85, 0.0),
+        ("garbage truck", 4.0, 1.85, math.pi),
+        ("red pickup", 4.6, -1.85, math.pi),
+        ("coupe", 4.0, 9.0, 0.0),
+    ):
+        town.place(kind, x=x, y=y, yaw=yaw)
+    for kind, x in (("man with black hair", -3.9), ("person with umbrella", 1.0), ("pillar box", -1.5)):
+        town.place(kind, x=x)
+    return town
+
+
+#: As PLAIN, about the crowd.
+KINDS_OF_QUESTIONS = """
+"left": Is the police van left or right of the coupe?
+"left": Is the police van to the right or to the left of the coupe?
+"right": Is the red pickup on the left or on the right of the white van?
+"right": Is the coupe on the left or the right?
+"behind": Is the coupe in front of or behind the red pickup?
+"behind": Is the garbage truck behind or in front of the white van?
+"nearer": Is the red pickup nearer or farther than the coupe?
+"nearer": Is the police van closer or further than the coupe?
+"smaller": Is the coupe bigger or smaller than the garbage truck?
+"smaller": Is the man smaller or taller than the garbage truck?
+"green": Is the garbage truck green or yellow? Is the garbage truck brown or green?
+"neither": Is the red pickup blue or green? Is it foggy or snowing?
+"neither": Is the coupe on the road or on the sidewalk?
+"clear": Is it sunny or cloudy? Is the weather rainy or clear? Is it snowing or is it sunny?
+"day": Is it day or night? Is it nighttime or daytime? What time of day is it?
+"near": Is the police van in the near lane or the far lane? Is the white van in the far or the near lane?
+"viewer": Is the man facing the viewer or away? Does the man face left or the viewer?
+"police van": Is the police van a taxi or a police van?
+"police van": Is the second van from the left a tram or a police van?
+"vehicles": Are there more people or vehicles? Are there more vehicles or more trees?
+"still": Is the coupe moving or parked? Is the red pickup driving or stopped?
+False: Is it either foggy or raining? Is the coupe either red or blue? Is it night time? Is it dark?
+True: Is the coupe hidden by the garbage truck? Does the garbage truck hide the coupe?
+True: Is the coupe partly hidden by a truck?
+["garbage truck"]: Which vehicles are hiding the coupe? Which trucks is the coupe hidden by?
+["coupe"]: Name the vehicles behind the garbage truck. List all cars. Which cars are hidden by a truck?
+"garbage truck": Name the biggest truck. Which truck hides the coupe? Name the truck in the far lane.
+2: How many vans are not ambulances? How many white vans are there? Count the trucks.
+2: Tell me how many trucks there are. How many people are there?
+True: Are the two trucks facing the same way? Are the two vans in the same lane? Do the two vans face right?
+False: Do the two trucks have the same colour? Is anyone on the road?
+False: Is the garbage truck overtaken by the coupe?
+True: Is there a person with an umbrella? Is someone holding an umbrella? Is everyone on the street?
+True: Is there a man?
+True: Is there a mailbox? Is there a pickup? Is there a white truck or a red truck?
+True: Is there a van on the street?
+"man with black hair": Name the man left of the mailbox. Which person is leftmost?
+?: Is there a sports car? How many men are there? Is there a woman?
+!: Do the three trucks face the same way? How many things are red? Which people are red?
+"""
+
+
+@for_every(table(KINDS_OF_QUESTIONS))
+def test_kinds_of_questions(question, expected):
+    check(crowd(), question, expected)
+
+
+def test_a_hidden_thing_of_the_name_is_meant_where_hidden_things_count():
+    town = Town.from_scene(Scene([Vehicle("kick scooter", 0.0, 0.0), Vehicle("scooter", 0.0, 60.0)]))
+    town.place("bakery", x=0.0)
+    assert town.ask("Is the scooter hidden?").truth is True
+    assert town.ask("Is the kick scooter hidden?").truth is False
+    answer = town.ask("What colour is the scooter?", everywhere=True)
+    assert answer.value == "mint"
+    assert "not as the kick scooter" in answer.why
 
 
 def test_the_form_of_a_question_prints_as_a_program():
@@ -142,10 +231,38 @@ def test_the_negated_form_is_spelt_out_and_corrections_are_said():
     why = street().ask("Is the truk not right of the scooter?").why
     assert "'not to the right of the scooter' is false; 'truk' is read as 'truck'" in why
     assert "'it is not so' is false" in street().ask("Isn't the fire truck right of the scooter?").why
-    with pytest.raises(TownError, match=r"no fire engine in this town \(there is a fire truck\)"):
-        street().ask("Is the fire engine left of the scooter?")
+    with pytest.raises(TownError, match=r"no fire chief car in this town \(there is a fire truck\)"):
+        street().ask("Is the fire chief car left of the scooter?")
     with pytest.raises(TownError, match=r"\(kick scooter, mail van, scooter, fire truck\)"):
         street().ask("Is the vehicle right of the scooter?")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_a_reader_would_call_so_is_there(seed):
+    kinds = {street(seed)[name].kind for name in street(seed).seen()}
+    nouns = [noun for noun in (*NOUNS, *GROUP) if kinds & {*called_by(noun)} and noun not in NAMED_BY_COLOUR]
+    nouns = [noun for noun in nouns if noun != "cloud" and GROUP.get(noun) != "cloud" and " bare" not in noun]
+    wrong = [noun for noun in nouns if street(seed).ask(f"Is there {with_article(noun)}?").truth is not True]
+    assert len(nouns) > 20
+    assert not wrong
+
+
+#: What is refused, with a question that is offered instead.
+OFFERED = {
+    "How many red things are there?": "How many red vehicles are there?",
+    "Which objects are green?": "Which vehicles are green?",
+    "What is red?": "Which vehicle is red?",
+    "Is the coupe gladly left of the garbage truck?": "Is the coupe left of the garbage truck?",
+    "How many wheely vehicles are there?": "How many vehicles are there?",
+}
+
+
+@for_every(OFFERED.items())
+def test_what_is_offered_is_answered(question, other):
+    with pytest.raises(NoAnswerError) as refused:
+        crowd().ask(question)
+    assert other in refused.value.offered
+    assert all(crowd().ask(offered).value is not None for offered in refused.value.offered)
 
 
 # Brute force, from the truth

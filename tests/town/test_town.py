@@ -381,13 +381,14 @@ def test_the_truth_tells_paints(town):
     assert "A taxi stands" in town.describe()
 
 
-def test_a_question_means_the_kind_or_else_the_paint(town):
+def test_a_question_means_the_paint_and_names_the_kind(town):
     town.place("sedan", x=-3.0, paint="red")
     town.place("taxi", x=4.0, paint="black")
     assert town.ask("Is the sedan left of the taxi?").truth
     assert town.ask("Is a red car left of the taxi?")
     town.place("red car", x=9.0)
-    assert not town.ask("Is a red car left of the taxi?")  # where there is a kind of that name, it is meant
+    assert town.ask("Is a red car left of the taxi?")  # a sedan that is painted red is one, too
+    assert not town.ask("Is the red car left of the taxi?", everywhere=True)  # the one of that name
 
 
 @pytest.mark.parametrize("camera", ["low", "corner", "bird", Camera(x=30.0), Camera(x=-12.0, yaw=-0.6)])
