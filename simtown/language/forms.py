@@ -44,6 +44,13 @@ class Form:
         parts = [part.map(change) if isinstance(part, Form) else change(part) for part in self.parts]
         return Form(self.name, tuple(parts))
 
+    def exchange(self, old: Form, new: Form) -> Form:
+        """The same form with another form in the place of one."""
+        if self == old:
+            return new
+        parts = [part.exchange(old, new) if isinstance(part, Form) else part for part in self.parts]
+        return Form(self.name, tuple(parts))
+
     def forms(self) -> Iterator[Form]:
         """This form and all forms in it, from the outside in."""
         yield self

@@ -67,9 +67,30 @@ class Evaluator:
 
     def answer(self, form: Form) -> Judgement:
         """The judgement of a question; without a margin it has the least of its sets."""
-        judgement = self.question(form)
+        try:
+            judgement = self.question(form)
+        except TooCloseError:
+            judgement = self._whichever(form)
+            if judgement is None:
+                raise
         closest = min(self._margins, default=math.nan)
         return judgement._replace(margin=closest) if math.isnan(judgement.margin) else judgement
+
+    def _whichever(self, form: Form) -> Judgement | None:
+        """The judgement of a question that is the same whichever thing comes first in an order; None if not."""
+        for phrase in form.forms():
+            if phrase.name != "the" or phrase.parts[0].name not in ("most", "nth"):
+                continue
+            members = self.members(phrase.parts[0])
+            candidates = [*members.sure, *members.unsure]
+            forms = [form.exchange(phrase, Form("one", (thing,))) for thing in candidates]
+            with suppress(TooCloseError):
+                found = [Evaluator(self.view, self.strict).question(each) for each in forms]
+                first, *others = [(judgement.truth, judgement.value) for judgement in found]
+                if first != (None, None) and all(other == first for other in others):
+                    self.notes.append(f"whichever of {listed([the(t) for t in candidates], 'and')} is meant")
+                    return found[0]
+        return None
 
     def question(self, form: Form) -> Judgement:
         """The judgement of a question."""

@@ -388,3 +388,27 @@ def test_what_faces_what_turns_with_the_camera():
     assert town.ask("Does the taxi face right?").truth is None
     town.turn("taxi", 0.8)
     assert town.ask("Which way does the taxi face?").value == "away"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Is the rightmost vehicle a car, a bus or another vehicle?", "other"),
+        ("Is the rightmost vehicle a bus?", "no"),
+        ("Is the rightmost vehicle right of the bus?", "yes"),
+        ("Is the bus left of the rightmost vehicle?", "yes"),
+        ("Which lane is the rightmost vehicle in?", None),
+        ("What is the rightmost vehicle?", None),
+    ],
+)
+def test_what_is_the_same_for_all_that_may_be_meant_is_said(question, answer):
+    """A street sweeper and a combine harvester stand too close to say which is rightmost."""
+    town = Town()
+    town.place("street sweeper", x=4.0, lane="near")
+    town.place("combine harvester", x=5.2, lane="far")
+    town.place("bus", x=-6.0)
+    reply = town.ask(question)
+    if answer is None:
+        assert "too close to say" in str(reply)
+    else:
+        assert str(reply).startswith(answer)
