@@ -77,7 +77,7 @@ class Evaluator:
         return judgement._replace(margin=closest) if math.isnan(judgement.margin) else judgement
 
     def _whichever(self, form: Form) -> Judgement | None:
-        """The judgement of a question that is the same whichever thing comes first in an order; None if not."""
+        """The judgement that holds whichever thing comes first in an order; None if there is no such."""
         for phrase in form.forms():
             if phrase.name != "the" or phrase.parts[0].name not in ("most", "nth"):
                 continue
