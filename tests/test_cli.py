@@ -196,7 +196,7 @@ def several(here, plain):
         (here / name).mkdir()
         shutil.copy(plain / "manifest.json", here / name)
         os.utime(here / name / "manifest.json", (time, time))
-    for run in ("runs/first", "sweep/runs/second"):
+    for run in ("runs/first-seed0", "sweep-tiny/runs/second"):
         (here / run).mkdir(parents=True)
         (here / run / "run.json").touch()
     return here
@@ -210,10 +210,12 @@ def several(here, plain):
         (places.example_named, "latest/train:0", "town-b/train:0"),
         (places.example_named, "town-a/test:1", "town-a/test:1"),
         (places.stored_named, "town-b", "town-b"),
-        (places.run_named, Path("fir"), Path("runs/first")),
-        (places.run_named, Path("runs/latest"), Path("runs/first")),
-        (places.answers_named, Path("latest"), Path("runs/first")),
-        (places.runs_named, Path("latest"), Path("sweep")),
+        (places.run_named, Path("first"), Path("runs/first-seed0")),
+        (places.run_named, Path("first-"), Path("runs/first-seed0")),
+        (places.run_named, Path("runs/latest"), Path("runs/first-seed0")),
+        (places.answers_named, Path("latest"), Path("runs/first-seed0")),
+        (places.runs_named, Path("latest"), Path("sweep-tiny")),
+        (places.runs_named, Path("sweep"), Path("sweep-tiny")),
     ],
 )
 def test_a_folder_goes_by_latest_or_the_beginning_of_its_name(means, given, folder, several, capsys):
@@ -227,7 +229,24 @@ def test_a_name_that_may_be_several_folders_or_none_is_refused(several, cli):
     cli("info", "tow/train:0").refuses("tow may be town-a or town-b")
     cli("info", "city/train:0").refuses("there is no folder city")
     cli("predict", "sec", "x.png", "q").refuses("there is no folder sec", "simtown fit")
-    cli("info", "sweep/latest").refuses("there is no data set in sweep")
+    cli("info", "sweep-tiny/latest").refuses("there is no data set in sweep-tiny")
+
+
+@pytest.mark.parametrize(
+    ("means", "name", "folder"),
+    [
+        (places.dataset_named, "set-20-100", "set-20-1000"),
+        (places.example_named, "set-20-100/train:0", "set-20-1000"),
+        (places.stored_named, "s", "set-20-1000"),
+        (places.run_named, Path("first-seed"), "runs/first-seed0"),
+        (places.answers_named, Path("runs/fir"), "runs/first-seed0"),
+        (places.runs_named, Path("sweep-t"), "sweep-tiny"),
+    ],
+)
+def test_a_name_cut_within_a_word_is_refused_and_names_the_folder(means, name, folder, several):
+    (several / "town-b").rename(several / "set-20-1000")
+    with pytest.raises(RefusalError, match=f"may be {folder}: write more of the name"):
+        means(name)
 
 
 # demo, doctor
