@@ -164,6 +164,8 @@ def complexity(
     Writes complexity.md, .csv and .json, tables of exponents, ratios, additional data and accuracies,
     samples.png (the paper's Figures 5 to 10) and learning.png.
 
+    A size counts once its runs with all seeds of the curve are finished.
+
     Runs on questions of families: all questions count, or those of one --family.
 
     RESULTS.csv holds learning curves of any experiment. It has a line for each run and the columns group,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -114,6 +114,27 @@ def read_and_count(paths: Iterable[Path], family: str = "") -> tuple[list[Run], 
             "or simtown sweep"
         )
     return [runs[cell][0] for cell in sorted(runs)], dict(sorted(others.items()))
+
+
+def keep_complete_sizes(runs: Sequence[Run]) -> list[Run]:
+    """The runs of the sizes at which all seeds of a curve are finished.
+
+    A sweep that is running has sizes that lack some. So a curve counts with its first m seeds, at the sizes
+    that have all of these, where m is the number that leaves most runs.
+    """
+    curves: dict[tuple[str, int, bool], dict[int, dict[int, Run]]] = {}
+    for run in runs:
+        sizes = curves.setdefault((run.model, run.entities, run.distractor), {})
+        sizes.setdefault(run.train_size, {})[run.seed] = run
+    chosen = []
+    for sizes in curves.values():
+        seeds = sorted(set().union(*sizes.values()))
+        kept: list[Run] = []
+        for m in range(len(seeds), 0, -1):
+            complete = [by_seed for by_seed in sizes.values() if set(seeds[:m]) <= by_seed.keys()]
+            kept = max(kept, [by_seed[seed] for by_seed in complete for seed in seeds[:m]], key=len)
+        chosen += kept
+    return chosen
 
 
 def _run_files(path: Path) -> Iterator[Path]:
