@@ -17,7 +17,7 @@ from simtown.cli.command import RefusalError, command, parse_size
 from simtown.cli.places import local, name_of, png_file
 from simtown.cli.sharing import PoolSettings, known_device, progress_of, save_picture, weather_problem
 from simtown.core.amounts import split_counts
-from simtown.core.options import option
+from simtown.core.options import deciding, option
 from simtown.core.progress import Progress, report
 from simtown.core.terminal import complain, say, shell_words
 from simtown.datasets.addresses import ALL_SPLITS
@@ -27,7 +27,8 @@ from simtown.scenes.weather import WEATHERS
 
 PREVIEW = "preview.png"
 #: Numbers that a default name shows if they are not the default, and what it calls them.
-_NUMBERS = {"val": "val", "test": "test", "seed": "seed", "test_seed": "testseed", "world_seed": "world"}
+_NUMBERS = {name: name.replace("_", "") for name in deciding(Settings, "size", "draw")[1:]}
+_NUMBERS["world_seed"] = "world"
 #: The options of settings that a note names.
 _NAMED = {"crowd": "--vehicles", "entities": "--entities", "size": "--size", "weathers": "--weather"}
 #: Characters of the families that it shows, at most.

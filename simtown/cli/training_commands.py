@@ -22,7 +22,9 @@ from simtown.probes.model_names import title_of
 from simtown.training.fit_settings import FitSettings, check_examples, precision_of
 from simtown.vlm.vlm_settings import VlmSettings, is_model
 
-RunArgument = Annotated[Path, "Directory of a run: its name, the name up to a hyphen, or latest.", places.run_named]
+RunArgument = Annotated[
+    Path, "Directory of a run: its name, the name up to a hyphen, or latest.", places.run_named
+]
 
 
 def parse_seeds(text: str) -> list[int]:

@@ -8,10 +8,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from simtown.core.options import deciding
 from simtown.datasets.settings import Settings, SettingsError
 
 #: What the user of a ready world may choose. Everything else is part of its name.
-FREE = ("n", "val", "test", "seed")
+FREE = (*deciding(Settings, "size"), "seed")
 #: The licence of their data, as SPDX names it.
 LICENCE = "CC-BY-4.0"
 
