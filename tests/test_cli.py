@@ -24,6 +24,7 @@ from simtown.cli import places
 from simtown.cli.command import RefusalError, command
 from simtown.cli.program import COMMANDS, GROUPS, examples_of
 from simtown.core import extras
+from simtown.core.files import DamagedError
 from simtown.core.options import SettingsError
 from simtown.core.progress import PREFIX
 from simtown.datasets import manifests
@@ -644,6 +645,9 @@ def _fit(settings: FitSettings, *, out: str = "run") -> None:
         raise SettingsError("is full", "out")
     if out == "run":
         raise SettingsError("no setting is wrong")
+    raise {"damaged": DamagedError, "missing": FileNotFoundError}[out](
+        "give another `directory`, or `batch=8`"
+    )
 
 
 def test_an_error_names_the_option_of_its_setting():
@@ -657,6 +661,10 @@ def test_an_error_names_the_option_of_its_setting():
         with pytest.raises((RefusalError, SettingsError)) as refused:
             _fit(**{**defaults, "out": "else", **words})
         assert str(refused.value) == message
+    for out, code in (("damaged", 1), ("missing", 2)):
+        with pytest.raises(RefusalError, match="^give another --out, or --batch 8$") as refused:
+            _fit(**{**defaults, "out": out})
+        assert refused.value.code == code
 
 
 # whatever is damaged

@@ -89,11 +89,11 @@ def read(file: Path, about: KindFile, where: Path) -> tuple[Mesh, str]:
     """
     is_glb = where.suffix.lower() == ".glb"
     if not is_glb and None in (about.length, about.forward, about.up):
-        raise KindsError(f"{file}: an OBJ file has no metres and axes: give `length`, `forward` and `up`")
+        raise KindsError(f"{file}: an OBJ file has no metres and axes: give length, forward and up")
     corners, colour, names = _load(where, about.node, is_glb)
     up, forward = about.up or "+y", about.forward or "+z"
     if up[1] == forward[1]:
-        raise KindsError(f"{file}: `forward` is '{forward}' and `up` is '{up}': give two different axes")
+        raise KindsError(f"{file}: forward is '{forward}' and up is '{up}': give two different axes")
     x, z = (np.eye(3)["xyz".index(axis)] * float(f"{sign}1") for sign, axis in (forward, up))
     materials, body = _materials(file, about, corners, colour, names)
     mesh = solid(_standing(corners @ np.stack([x, np.cross(z, x), z]).T, about.length), materials)
@@ -124,7 +124,7 @@ def _checked(where: str, mesh: Mesh) -> Mesh:
         sizes = [" x ".join(f"{x:.3g}" for x in each) for each in (size, LEAST_SIZE, LARGEST_SIZE)]
         rule = "{} m long, wide and high, and a vehicle at least {} and at most {}".format(*sizes)
         fits = f"{size[0] * least + 0.005:.2f} to {size[0] * most - 0.005:.2f}"
-        remedy = f"give a `length` of {fits}, or other axes as `forward` and `up`"
+        remedy = f"give a length of {fits}, or other axes as forward and up"
         raise KindsError(f"{where} is {rule}: {remedy}")
     if len(mesh.triangles) > MOST_FACES:
         raise KindsError(f"{where} has {len(mesh.triangles):,} faces: a vehicle has at most {MOST_FACES:,}")
@@ -155,7 +155,7 @@ def _load(where: Path, node: str | None, is_glb: bool) -> list[np.ndarray]:
     count = sum(len(corners) for corners, _, _ in parts)
     if not 0 < count <= LARGEST:
         names = ", ".join(sorted(map(str, nodes))[:12])
-        limit = f"give an uncompressed mesh of 1 to {LARGEST:,} triangles, or as `node` one of {names}"
+        limit = f"give an uncompressed mesh of 1 to {LARGEST:,} triangles, or as node one of {names}"
         raise KindsError(f"{where} has {count:,} faces with an area: {limit}")
     return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
 
@@ -245,13 +245,13 @@ def _materials(
             known = (
                 f"the materials of the mesh are: {has}, and of the town: {', '.join((*_COLOURS, *_EXACT))}"
             )
-            raise KindsError(f"{file}: `materials` has {name} = '{chosen}', but {known}")
+            raise KindsError(f"{file}: materials has {name} = '{chosen}', but {known}")
         result[names == name] = material(chosen)
     body = (names == about.paint) | (about.paint is None)
     if not body.any() and about.paint in PAINTS:
         body = result == material(about.paint)
     if not body.any():
-        raise KindsError(f"{file}: `paint` is '{about.paint}', but the materials of the mesh are: {has}")
+        raise KindsError(f"{file}: paint is '{about.paint}', but the materials of the mesh are: {has}")
     area = np.bincount(result[body], lengths(face_normals(corners[body])), len(MATERIALS))[: len(PAINTS)]
     paint = area.argmax() if area.any() else _nearest(linear[body].mean(axis=0)[None], PAINTS)[0]
     if about.paint is not None:

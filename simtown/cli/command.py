@@ -30,6 +30,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from typer.models import OptionInfo
 
+from simtown.core.files import DamagedError
 from simtown.core.options import Option, SettingsError, check, options_of
 
 BAD_INPUT, DAMAGED = 2, 1
@@ -79,7 +80,7 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
             inspect.Parameter("kinds", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
         )
     flags = {parameter.name: _flag(parameter) for parameter in parameters}
-    flags |= {"directory": flags["out"]} if "out" in flags else {}
+    flags |= dict.fromkeys(("directory", "path"), flags["out"]) if "out" in flags else {}
 
     def run(**values: Any) -> None:
         values.pop("kinds", None)
@@ -94,13 +95,14 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
                 elif given is not None:
                     values[name] = check_value(given) or given
             function(**values)
-        except ValueError as error:
+        except (ValueError, DamagedError, FileNotFoundError) as error:
             named = flags.get(getattr(error, "setting", ""), "")
             problem = f"{named} {error.problem}" if named and isinstance(error, SettingsError) else f"{error}"
             as_typed = re.sub(r"`(\w+)(?:=([^`]+))?`", partial(_as_typed, flags), problem)
             if as_typed == f"{error}":
                 raise
-            raise RefusalError(as_typed) from error
+            code = DAMAGED if isinstance(error, DamagedError) else BAD_INPUT
+            raise RefusalError(as_typed, code) from error
 
     run.__name__, run.__doc__ = function.__name__, function.__doc__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

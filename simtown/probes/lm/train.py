@@ -55,7 +55,7 @@ def resolved(settings: LMSettings) -> LMSettings:
     settings.check()
     usual, device = ARCHITECTURES[settings.arch], settings.device
     if device == "cuda" and not torch.cuda.is_available():
-        raise SettingsError("`cuda` is impossible: PyTorch sees no CUDA device here", "device")
+        raise SettingsError("`device=cuda`: PyTorch sees no CUDA device here; use `device=cpu`, or auto")
     if settings.tokenizer is not None:
         if not (settings.tokenizer / TOKENIZER).is_file():
             problem = f"{settings.tokenizer} holds no tokenizer: give a directory made by simtown lm train"
