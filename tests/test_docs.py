@@ -105,16 +105,13 @@ def test_a_name_in_backquotes_is_an_option_or_an_argument_of_a_verb():
     """A user can give it: the command line shows `batch` as --batch."""
     known = {parameter.name for command in every_command().values() for parameter in command.params}
     for verb in (getattr(simtown, name) for name in simtown.__all__):
-        methods = (
-            [getattr(verb, name) for name in dir(verb) if name[0] != "_"] if isinstance(verb, type) else []
-        )
+        methods = [method for name, method in inspect.getmembers(verb) if name[0] != "_"]
         for function in filter(inspect.isfunction, [verb, *methods]):
             known |= {*inspect.signature(function).parameters}
     unknown = []
     for path in (messages.ROOT / "simtown").rglob("*.py"):
         if path.name != "dataset_card.py":  # a page in Markdown
             for _, text in messages.messages(ast.parse(path.read_text(encoding="utf-8"))):
-                unknown += [
-                    (path.name, text) for name in re.findall(r"`(\w+)[`=]", text) if name not in known
-                ]
+                if others := {*re.findall(r"`(\w+)[`=]", text)} - known:
+                    unknown.append((path.name, others, text))
     assert unknown == []
