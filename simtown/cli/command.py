@@ -127,8 +127,6 @@ def _read(settings: type, values: dict[str, Any]) -> dict[str, Any]:
         if kind == tuple[str, ...]:
             names = "" if given == "none" else given
             read[field] = parse_names(names, about.choices) if _joined(about) else tuple(given or ())
-        elif about.most and given is None:
-            read[field] = min(getattr(settings, field), read[about.most])
     return read
 
 
@@ -154,9 +152,7 @@ def _parameters(settings: type, optional: bool) -> list[inspect.Parameter]:
     parameters = []
     for name, (kind, about) in options_of(settings).items():
         default = defaults[name]
-        if about.most:
-            default = None
-        elif default is MISSING:
+        if default is MISSING:
             default = None if optional else inspect.Parameter.empty
         if kind == tuple[str, ...]:
             assert isinstance(default, tuple)

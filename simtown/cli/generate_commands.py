@@ -68,8 +68,6 @@ def generate(
     width, height = parse_size(size)
     settings = replace(settings, width=width, height=height)
     given = _given(context)
-    for name in {"val", "test"} - {*given}:  # groups are whole
-        settings = replace(settings, **{name: getattr(settings, name) // settings.block * settings.block})
     if world is not None:
         settings = _ready(world, settings, given)
     settings.check_apart_from_frequencies()
@@ -138,8 +136,7 @@ def default_name(settings: Settings, world: str | None = None) -> str:
         whole, usual = worlds()[world].settings, ready(world, n=settings.n)
         name = world if settings.n == whole.n else f"{world}-{settings.n}"
         return name + _numbers(settings, usual)
-    settings, usual = settings.canonical, Settings()
-    usual = replace(usual, val=min(usual.val, settings.n), test=min(usual.test, settings.n), own_kinds=())
+    settings, usual = settings.canonical, Settings(n=settings.n, own_kinds=())
     name = f"simtown-{settings.entities}-{settings.n}"
     if settings.distractor:
         name += "-distractor"

@@ -119,6 +119,8 @@ def chosen_device(name: str) -> str:
     """The device that "auto" stands for, or the one that is named; RefusalError if there is none."""
     import torch
 
+    from simtown.training.fit_settings import device_of
+
     if name == "cuda" and not torch.cuda.is_available():
         raise RefusalError("--device cuda: PyTorch sees no CUDA device here; use --device cpu, or auto")
-    return ("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name
+    return device_of(name)

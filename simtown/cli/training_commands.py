@@ -19,7 +19,7 @@ from simtown.core.terminal import complain, say, say_block
 from simtown.core.untrusted import inside, read_text
 from simtown.datasets.addresses import stored_counts
 from simtown.probes.model_names import title_of
-from simtown.training.fit_settings import FitSettings, check_examples, precision_of
+from simtown.training.fit_settings import FitSettings, check_examples
 from simtown.vlm.vlm_settings import VlmSettings, is_model
 
 RunArgument = Annotated[
@@ -101,8 +101,7 @@ def fit(
 
     if settings.stream and device == "cuda":
         choose_device(device, complain)  # refused if no card draws; with auto, the processor would draw
-    kind = chosen_device(device)
-    settings = replace(settings, device=kind, precision=precision_of(settings.precision, kind))
+    settings = replace(settings, device=device)
     for number in numbers:
         if out is None:
             model = settings.model.replace(":", ".").replace("/", ".")

@@ -54,7 +54,6 @@ class Option:
         even: whether the value must be even.
         choices: all possible values, or values of the entries of a tuple.
         flag: the name of the option without its dashes, if it is not that of the field.
-        most: another setting, which the default of the option does not exceed; that of the field may.
         test: a function that says what is wrong with a value, "" if nothing is.
         recorded: whether the value decides the results, so that those of another value are not continued.
     """
@@ -67,7 +66,6 @@ class Option:
     even: bool = False
     choices: tuple[str, ...] = ()
     flag: str = ""
-    most: str = ""
     test: Callable[[Any], str] = lambda value: ""
     recorded: bool = True
 

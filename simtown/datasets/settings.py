@@ -68,8 +68,10 @@ class Tables(NamedTuple):
 _ENTITIES = (
     "Number of kinds of vehicles: those of --kinds, then the first of the catalogue; see --world-seed."
 )
-_VAL = "Validation examples, drawn like the training ones; by default 1000, but at most --n."
-_TEST = "Test examples, whose entities are drawn uniformly; by default 2000, but at most --n."
+#: Examples of the other splits by default, but at most as many as for training, and whole groups.
+_USUAL = {"val": 1_000, "test": 2_000}
+_VAL = f"Validation examples, drawn like the training ones; by default {_USUAL['val']}, but at most --n."
+_TEST = f"Test examples, whose entities are drawn uniformly; by default {_USUAL['test']}, but at most --n."
 _FREQUENCIES = "How common entities are: vg (Visual Genome), uniform, zipf:EXPONENT, or a CSV file."
 _RELATIONS = (
     "Relations asked about: names separated by commas, or all (also in front of, behind), which is the "
@@ -139,8 +141,8 @@ class Settings:
 
     entities: int = option(60, _ENTITIES, low=2, high=len(ENTITIES), decides="curve")
     n: int = option(60_000, "Number of training examples, even.", low=2, even=True, decides="size")
-    val: int = option(1_000, _VAL, low=0, even=True, most="n", decides="size")
-    test: int = option(2_000, _TEST, low=0, even=True, most="n", decides="size")
+    val: int = option(None, _VAL, low=0, even=True, decides="size")
+    test: int = option(None, _TEST, low=0, even=True, decides="size")
     width: int = no_option(128, decides="examples")
     height: int = no_option(128, decides="examples")
     seed: int = option(
@@ -227,7 +229,11 @@ class Settings:
         return any(getattr(self, name) != LEFT_OUT[name] for name in deciding(Settings, "families"))
 
     def __post_init__(self) -> None:
-        """Keep the families of a TOML file, which may change later, and name them."""
+        """Fill in what was left out, and keep the families of a TOML file, which may change later."""
+        for name, most in _USUAL.items():
+            if getattr(self, name) is None:
+                whole = max(self.block, 1)
+                object.__setattr__(self, name, min(most, self.n) // whole * whole)
         for path in (name for name in self.questions if name.endswith(".toml")):
             from simtown.language.families import FamilyError, read_families
 

@@ -30,7 +30,7 @@ from simtown.datasets.settings import SPLITS, Settings
 from simtown.training import early_stopping, models, run_directory
 from simtown.training.display import FitDisplay
 from simtown.training.evaluation import accuracy_in_words, logits_of, measure, references, right
-from simtown.training.fit_settings import FitSettings, check_examples
+from simtown.training.fit_settings import FitSettings, check_examples, device_of, precision_of
 from simtown.training.kept_features import features_of
 from simtown.training.models import build, encoder_of
 from simtown.training.models.layers import answer_loss
@@ -101,9 +101,14 @@ def fit(
     (2, 'reached 2 steps')
     """
     dataset, directory = data if isinstance(data, Dataset) else open_dataset(data), Path(directory)
-    if encoder_of(settings.model):  # its digest is recorded
-        settings = replace(settings, options=models.options(settings.model, {}) | settings.options)
-    settings = replace(settings, train_size=settings.train_size or len(dataset.train))
+    device = device_of(settings.device)
+    settings = replace(
+        settings,
+        options=models.options(settings.model, {}) | settings.options,
+        train_size=settings.train_size or len(dataset.train),
+        device=device,
+        precision=precision_of(settings.precision, device),
+    )
     check(settings, dataset)
     # a wrong option of the model is refused before anything is written
     new_model(settings, dataset.settings, language_of(dataset))

@@ -26,7 +26,7 @@ class FitSettings:
     Attributes:
         seed: of initial weights, order and dropout.
         options: the model's own, resolved.
-        device: "cpu" or "cuda".
+        device: "cpu", "cuda", or "auto", which is "cuda" where PyTorch sees a GPU.
 
     >>> import simtown
     >>> simtown.FitSettings(model="cnn-lstm", seed=4).learning_rate
@@ -52,8 +52,8 @@ class FitSettings:
     stream: bool = option(
         False, "Train on endless new examples; --train-size is the length of an epoch.", decides="size"
     )
-    device: str = no_option("cpu", decides="speed")
-    precision: str = option("float32", _PRECISION, choices=PRECISIONS, decides="results")
+    device: str = no_option("auto", decides="speed")
+    precision: str = option("float32", _PRECISION, choices=("auto", *PRECISIONS), decides="results")
     compile: bool = option(False, "Use torch.compile.", decides="speed")
 
 
@@ -66,6 +66,15 @@ def check_examples(settings: FitSettings, counts: Mapping[str, int], place: obje
     if not counts["val"] or not counts["test"]:
         missing = "test" if counts["val"] else "validation"
         raise SettingsError(f"{place} has no {missing} examples: generate it with some")
+
+
+def device_of(choice: str) -> str:
+    """The device that a run uses and records."""
+    if choice != "auto":
+        return choice
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def precision_of(choice: str, device: str) -> str:

@@ -66,7 +66,7 @@ def test_every_choice_arrives(cli, data):
     cli("fit", data, *options.split()).succeeds()
     run = json.loads(Path("there/run.json").read_text())["settings"]
     model = models.options("cnn-lstm", {"dropout": "0.25", "embedding": "8"})
-    wanted = FitSettings("cnn-lstm", 30, 7, model, "patient", 2, 1, 15, 0.01, 3, stream=True)
+    wanted = FitSettings("cnn-lstm", 30, 7, model, "patient", 2, 1, 15, 0.01, 3, stream=True, device="cpu")
     assert run == asdict(wanted)
 
 
