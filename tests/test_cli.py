@@ -7,6 +7,8 @@ import shlex
 import shutil
 import subprocess
 import sys
+from dataclasses import is_dataclass
+from importlib import import_module
 from inspect import signature
 from itertools import chain
 from pathlib import Path
@@ -23,12 +25,14 @@ from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.cli import places
 from simtown.cli.command import RefusalError, command
 from simtown.cli.program import COMMANDS, GROUPS, examples_of
+from simtown.complexity.need_report import report
 from simtown.core import extras
 from simtown.core.files import DamagedError
-from simtown.core.options import SettingsError
+from simtown.core.options import SettingsError, options_of
 from simtown.core.progress import PREFIX
 from simtown.datasets import manifests
 from simtown.datasets.reader import open_dataset
+from simtown.datasets.verify import verify
 from simtown.render.instances import instances
 from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch
@@ -664,6 +668,40 @@ def test_an_error_names_the_option_of_its_setting():
         with pytest.raises(RefusalError, match="another --out, or --batch 8") as refused:
             _fit(**{**defaults, "out": out})
         assert refused.value.code == code
+
+
+MODULES = [vars(import_module(f"simtown.cli.{module}")) for module in dict(COMMANDS.values())]
+KINDS = {kind.__name__: kind for names in MODULES for kind in names.values() if is_dataclass(kind)}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if options_of(kind)])
+@pytest.mark.parametrize("given", [{}, {"n": 60, "twins": True}, {"n": 3_000, "questions_per_picture": 3}])
+def test_a_command_and_python_have_the_same_defaults(kind, given):
+    """Also if one depends on others, as the sizes of val and test do."""
+    made = []
+
+    def run(settings):
+        made.append(settings)
+
+    run.__annotations__ = {"settings": kind}
+    options = signature(command(run)).parameters
+    given = {name: value for name, value in given.items() if name in options}
+    required = {name: "x" for name, option in options.items() if option.default is option.empty}
+    defaults = {name: option.default for name, option in options.items()}
+    command(run)(**defaults | required | given)
+    assert made == [kind(**required, **given)]
+
+
+PAIRS = {"generate": simtown.generate, "complexity": report, "clip": simtown.Town.film, "verify": verify}
+PAIRS |= {"fit": simtown.FitSettings}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_verb_and_its_command_have_the_same_defaults(name):
+    options = {option.name: option.default for option in every_command()[name].params}
+    for argument in signature(PAIRS[name]).parameters.values():
+        if argument.name in options and isinstance(argument.default, int | float | str | bool):
+            assert options[argument.name] == argument.default, argument
 
 
 # whatever is damaged
