@@ -190,8 +190,7 @@ def problems(settings: Settings) -> dict[str, str]:
         )
         for place, family in enumerate(named):
             if family.name not in unasked and not askable(trial, place):
-                or_exist = ", add exist to `questions`" * (trial.apart > 0)
-                unasked[family.name] = f"fits no street here: allow more `entities` or `crowd`{or_exist}"
+                unasked[family.name] = "fits no street here: allow more `entities` or `crowd`"
     return unasked
 
 

@@ -51,7 +51,7 @@ STREETS, PLACES, WORDS = 960, 6, 128
 _TOGETHER = 128
 #: After so many streets in which a question has no answer at all its words are drawn anew.
 HOPELESS = 96
-#: Words that are drawn at most until some fit, and then so many more, at addresses from the second number on.
+#: Words that are drawn at most until some fit; without a hold-out, so many more follow, from attempt LATE on.
 TRIES, MORE_TRIES, LATE = 16, 512, 1 << 32
 #: Streets that are drawn at most for the first of several questions about a picture.
 MOST_STREETS = 400
@@ -334,8 +334,9 @@ def _word(recipe: AskingRecipe, row: Row, epoch: int, numbers: np.ndarray) -> No
 
     `numbers` are the uniform numbers of its first attempt.
     """
-    first, tries, late = epoch * _tries(recipe), _tries(recipe), LATE + epoch * MORE_TRIES
-    for attempt in chain(range(first, first + tries), range(late, late + MORE_TRIES)):
+    tries, late = _tries(recipe), LATE + epoch * MORE_TRIES
+    first, more = epoch * tries, 0 if recipe.hold_out else MORE_TRIES
+    for attempt in chain(range(first, first + tries), range(late, late + more)):
         if attempt != first:
             numbers = recipe.stream("words").uniform(np.array([row.index]), _WORD_DRAWS, attempt)[0]
         drawn = draw_words(recipe.world, [*enumerate(row.family.templates)], Draws(numbers.tolist()))

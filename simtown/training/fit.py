@@ -54,10 +54,6 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
     counts = {split: len(dataset[split]) for split in SPLITS}
     check_examples(settings, counts, dataset.path)
     options.check(settings)
-    if settings.device not in ("cpu", "cuda"):
-        raise SettingsError(f"unknown device '{settings.device}': choose auto, cpu or cuda")
-    if settings.device == "cuda" and not torch.cuda.is_available():
-        raise SettingsError("`device=cuda`: PyTorch sees no CUDA device here; use `device=cpu`, or auto")
     if settings.precision == "tf32" and settings.device == "cpu":
         raise SettingsError("`precision=tf32` needs a GPU: on a CPU use float32 or bf16")
 

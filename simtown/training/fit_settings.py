@@ -69,12 +69,15 @@ def check_examples(settings: FitSettings, counts: Mapping[str, int], place: obje
 
 
 def device_of(choice: str) -> str:
-    """The device that a run uses and records."""
-    if choice != "auto":
-        return choice
+    """The device that a choice means; SettingsError if there is none."""
     import torch
 
-    return "cuda" if torch.cuda.is_available() else "cpu"
+    has_gpu = torch.cuda.is_available()
+    if choice not in ("auto", "cpu", "cuda"):
+        raise SettingsError(f"unknown device '{choice}': choose auto, cpu or cuda")
+    if choice == "cuda" and not has_gpu:
+        raise SettingsError("`device=cuda`: PyTorch sees no CUDA device here; use `device=cpu`, or auto")
+    return ("cuda" if has_gpu else "cpu") if choice == "auto" else choice
 
 
 def precision_of(choice: str, device: str) -> str:

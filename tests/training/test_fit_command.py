@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from simtown.cli.sharing import chosen_device
 from simtown.core.files import claimed
 from simtown.training import display, models
 from simtown.training.fit import fit
-from simtown.training.fit_settings import FitSettings
+from simtown.training.fit_settings import FitSettings, device_of
 from tests.training import towns
 from tests.training.towns import result, small, snapshot
 
@@ -123,8 +122,8 @@ def test_an_impossible_choice_is_one_line_and_leaves_no_trace(words, word, cli, 
 @pytest.mark.parametrize(("card", "name"), [(True, "cuda"), (False, "cpu")])
 def test_auto_is_the_card_where_there_is_one(card, name, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: card)
-    assert chosen_device("auto") == name
-    assert chosen_device("cpu") == "cpu"
+    assert device_of("auto") == name
+    assert device_of("cpu") == "cpu"
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda"])
