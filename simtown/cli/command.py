@@ -30,7 +30,6 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from typer.models import OptionInfo
 
-from simtown.core.files import DamagedError
 from simtown.core.options import Option, SettingsError, check, options_of
 
 BAD_INPUT, DAMAGED = 2, 1
@@ -95,14 +94,16 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
                 elif given is not None:
                     values[name] = check_value(given) or given
             function(**values)
-        except (ValueError, DamagedError, FileNotFoundError) as error:
+        except (ValueError, RuntimeError, FileNotFoundError) as error:
+            from simtown.core.files import DamagedError  # --help needs none
+
+            is_damage = isinstance(error, DamagedError)
             named = flags.get(getattr(error, "setting", ""), "")
             problem = f"{named} {error.problem}" if named and isinstance(error, SettingsError) else f"{error}"
             as_typed = re.sub(r"`(\w+)(?:=([^`]+))?`", partial(_as_typed, flags), problem)
-            if as_typed == f"{error}":
+            if as_typed == f"{error}" or (isinstance(error, RuntimeError) and not is_damage):
                 raise
-            code = DAMAGED if isinstance(error, DamagedError) else BAD_INPUT
-            raise RefusalError(as_typed, code) from error
+            raise RefusalError(as_typed, DAMAGED if is_damage else BAD_INPUT) from error
 
     run.__name__, run.__doc__ = function.__name__, function.__doc__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
