@@ -7,6 +7,8 @@ import shlex
 import shutil
 import subprocess
 import sys
+from dataclasses import is_dataclass
+from importlib import import_module
 from inspect import signature
 from itertools import chain
 from pathlib import Path
@@ -23,11 +25,14 @@ from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.cli import places
 from simtown.cli.command import RefusalError, command
 from simtown.cli.program import COMMANDS, GROUPS, examples_of
+from simtown.complexity.need_report import report
 from simtown.core import extras
-from simtown.core.options import SettingsError
+from simtown.core.files import DamagedError
+from simtown.core.options import SettingsError, options_of
 from simtown.core.progress import PREFIX
 from simtown.datasets import manifests
 from simtown.datasets.reader import open_dataset
+from simtown.datasets.verify import verify
 from simtown.render.instances import instances
 from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch
@@ -211,7 +216,7 @@ def several(here, plain):
         (here / name).mkdir()
         shutil.copy(plain / "manifest.json", here / name)
         os.utime(here / name / "manifest.json", (time, time))
-    for run in ("runs/first", "sweep/runs/second"):
+    for run in ("runs/first-seed0", "sweep-tiny/runs/second"):
         (here / run).mkdir(parents=True)
         (here / run / "run.json").touch()
     return here
@@ -225,10 +230,12 @@ def several(here, plain):
         (places.example_named, "latest/train:0", "town-b/train:0"),
         (places.example_named, "town-a/test:1", "town-a/test:1"),
         (places.stored_named, "town-b", "town-b"),
-        (places.run_named, Path("fir"), Path("runs/first")),
-        (places.run_named, Path("runs/latest"), Path("runs/first")),
-        (places.answers_named, Path("latest"), Path("runs/first")),
-        (places.runs_named, Path("latest"), Path("sweep")),
+        (places.run_named, Path("first"), Path("runs/first-seed0")),
+        (places.run_named, Path("first-"), Path("runs/first-seed0")),
+        (places.run_named, Path("runs/latest"), Path("runs/first-seed0")),
+        (places.answers_named, Path("latest"), Path("runs/first-seed0")),
+        (places.runs_named, Path("latest"), Path("sweep-tiny")),
+        (places.runs_named, Path("sweep"), Path("sweep-tiny")),
     ],
 )
 def test_a_folder_goes_by_latest_or_the_beginning_of_its_name(means, given, folder, several, capsys):
@@ -256,7 +263,24 @@ def test_a_name_that_may_be_several_folders_or_none_is_refused(several, cli):
     cli("info", "tow/train:0").refuses("tow may be town-a or town-b")
     cli("info", "city/train:0").refuses("there is no folder city")
     cli("predict", "sec", "x.png", "q").refuses("there is no folder sec", "simtown fit")
-    cli("info", "sweep/latest").refuses("there is no data set in sweep")
+    cli("info", "sweep-tiny/latest").refuses("there is no data set in sweep-tiny")
+
+
+@pytest.mark.parametrize(
+    ("means", "name", "folder"),
+    [
+        (places.dataset_named, "set-20-100", "set-20-1000"),
+        (places.example_named, "set-20-100/train:0", "set-20-1000"),
+        (places.stored_named, "s", "set-20-1000"),
+        (places.run_named, Path("first-seed"), "runs/first-seed0"),
+        (places.answers_named, Path("runs/fir"), "runs/first-seed0"),
+        (places.runs_named, Path("sweep-t"), "sweep-tiny"),
+    ],
+)
+def test_a_name_cut_within_a_word_is_refused_and_names_the_folder(means, name, folder, several):
+    (several / "town-b").rename(several / "set-20-1000")
+    with pytest.raises(RefusalError, match=f"may be {folder}: write more of the name"):
+        means(name)
 
 
 # demo, doctor
@@ -654,6 +678,8 @@ def _fit(settings: FitSettings, *, out: str = "run") -> None:
         raise SettingsError("is full", "out")
     if out == "run":
         raise SettingsError("no setting is wrong")
+    kinds = {"damaged": DamagedError, "missing": FileNotFoundError}
+    raise kinds[out]("another `directory`, or `batch=8`")
 
 
 def test_an_error_names_the_option_of_its_setting():
@@ -667,6 +693,44 @@ def test_an_error_names_the_option_of_its_setting():
         with pytest.raises((RefusalError, SettingsError)) as refused:
             _fit(**{**defaults, "out": "else", **words})
         assert str(refused.value) == message
+    for out, code in (("damaged", 1), ("missing", 2)):
+        with pytest.raises(RefusalError, match="another --out, or --batch 8") as refused:
+            _fit(**{**defaults, "out": out})
+        assert refused.value.code == code
+
+
+MODULES = [vars(import_module(f"simtown.cli.{module}")) for module in dict(COMMANDS.values())]
+KINDS = {kind.__name__: kind for names in MODULES for kind in names.values() if is_dataclass(kind)}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if options_of(kind)])
+@pytest.mark.parametrize("given", [{}, {"n": 60, "twins": True}, {"n": 3_000, "questions_per_picture": 3}])
+def test_a_command_and_python_have_the_same_defaults(kind, given):
+    """Also if one depends on others, as the sizes of val and test do."""
+    made = []
+
+    def run(settings):
+        made.append(settings)
+
+    run.__annotations__ = {"settings": kind}
+    options = signature(command(run)).parameters
+    given = {name: value for name, value in given.items() if name in options}
+    required = {name: "x" for name, option in options.items() if option.default is option.empty}
+    defaults = {name: option.default for name, option in options.items()}
+    command(run)(**defaults | required | given)
+    assert made == [kind(**required, **given)]
+
+
+PAIRS = {"generate": simtown.generate, "complexity": report, "clip": simtown.Town.film, "verify": verify}
+PAIRS |= {"fit": simtown.FitSettings}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_verb_and_its_command_have_the_same_defaults(name):
+    options = {option.name: option.default for option in every_command()[name].params}
+    for argument in signature(PAIRS[name]).parameters.values():
+        if argument.name in options and isinstance(argument.default, int | float | str | bool):
+            assert options[argument.name] == argument.default, argument
 
 
 # whatever is damaged

@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import inspect
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import simtown
 from tests.conftest import every_command
 from tools import messages, reference
 
@@ -97,3 +99,19 @@ def test_completion_shows_the_verbs():
 def test_somebody_has_read_every_message():
     """Run python -m tools.messages --write, and read what it changed."""
     assert messages.GOLDEN.read_text(encoding="utf-8") == messages.listed(messages.ROOT / "simtown")
+
+
+def test_a_name_in_backquotes_is_an_option_or_an_argument_of_a_verb():
+    """A user can give it: the command line shows `batch` as --batch."""
+    known = {parameter.name for command in every_command().values() for parameter in command.params}
+    for verb in (getattr(simtown, name) for name in simtown.__all__):
+        methods = [method for name, method in inspect.getmembers(verb) if name[0] != "_"]
+        for function in filter(inspect.isfunction, [verb, *methods]):
+            known |= {*inspect.signature(function).parameters}
+    unknown = []
+    for path in (messages.ROOT / "simtown").rglob("*.py"):
+        if path.name != "dataset_card.py":  # a page in Markdown
+            for _, text in messages.messages(ast.parse(path.read_text(encoding="utf-8"))):
+                if others := {*re.findall(r"`(\w+)[`=]", text)} - known:
+                    unknown.append((path.name, others, text))
+    assert unknown == []

@@ -127,7 +127,7 @@ class Glb:
             names = [node.get("name", str(number)) for number, node in enumerate(nodes)]
             if name not in names:
                 drawn = sorted(known for known, node in zip(names, nodes, strict=True) if "mesh" in node)
-                raise KindsError(f"it has no node '{name}': give as `node` one of {', '.join(drawn[:12])}")
+                raise KindsError(f"it has no node '{name}': give as node one of {', '.join(drawn[:12])}")
             result[names.index(name)] = unmoved
             roots = nodes[names.index(name)].get("children", [])
         waiting = [(root, unmoved) for root in roots]

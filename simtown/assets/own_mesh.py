@@ -108,18 +108,18 @@ def read(file: Path, about: KindFile, where: Path) -> tuple[Mesh, str]:
     """
     is_glb = where.suffix.lower() == ".glb"
     if not is_glb and None in (about.length, about.forward, about.up):
-        raise KindsError(f"{file}: an OBJ file has no metres and axes: give `length`, `forward` and `up`")
+        raise KindsError(f"{file}: an OBJ file has no metres and axes: give length, forward and up")
     corners, colour, names = _load(where, about.node)
     up, forward = about.up or "+y", about.forward or "+z"
     if up[1] == forward[1]:
-        raise KindsError(f"{file}: `forward` is '{forward}' and `up` is '{up}': give two different axes")
+        raise KindsError(f"{file}: forward is '{forward}' and up is '{up}': give two different axes")
     x, z = (np.eye(3)["xyz".index(axis)] * float(f"{sign}1") for sign, axis in (forward, up))
     materials, body = _materials(file, about, corners, colour, names)
     mesh = solid(_standing(corners @ np.stack([x, np.cross(z, x), z]).T, about.length), materials)
     if len(mesh.triangles) > MOST_FACES:
         mesh = simplified(mesh)
         mesh = Mesh(_standing(mesh.vertices, about.length), mesh.triangles, mesh.materials)
-    advice = "give a `length` of {}, or other axes as `forward` and `up`"
+    advice = "give a length of {}, or other axes as forward and up"
     return _checked(str(where), mesh, advice), body
 
 
@@ -166,7 +166,7 @@ def _load(where: Path, node: str | None) -> list[np.ndarray]:
         if where.suffix.lower() == ".glb":
             parts = gltf.Glb(files[where.name], files).parts(node)
         elif node is not None:
-            raise KindsError("an OBJ file has no nodes: leave `node` out")
+            raise KindsError("an OBJ file has no nodes: leave node out")
         else:
             parts = [(np.eye(4), part) for part in wavefront.read_obj(where.name, files)]
         textures = {part.texture for _, part in parts if part.texture}
@@ -222,14 +222,14 @@ def _materials(
             known = (
                 f"the materials of the mesh are: {has}, and of the town: {', '.join((*_COLOURS, *_EXACT))}"
             )
-            raise KindsError(f"{file}: `materials` has {name} = '{chosen}', but {known}")
+            raise KindsError(f"{file}: materials has {name} = '{chosen}', but {known}")
         result[names == name] = material(chosen)
     body = (names == about.paint) | (about.paint is None)
     for nearest in (result, _nearest(seen, PAINTS)):  # since white, for one, comes to a trim
         if not body.any() and about.paint in PAINTS:
             body = nearest == material(about.paint)
     if not body.any():
-        raise KindsError(f"{file}: `paint` is '{about.paint}', but the materials of the mesh are: {has}")
+        raise KindsError(f"{file}: paint is '{about.paint}', but the materials of the mesh are: {has}")
     area = np.bincount(result[body], lengths(face_normals(corners[body])), len(MATERIALS))[: len(PAINTS)]
     paint = area.argmax() if area.any() else _nearest(seen[body].mean(axis=0)[None], PAINTS)[0]
     if about.paint is not None:

@@ -79,7 +79,7 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
             inspect.Parameter("kinds", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
         )
     flags = {parameter.name: _flag(parameter) for parameter in parameters}
-    flags |= {"directory": flags["out"]} if "out" in flags else {}
+    flags |= dict.fromkeys(("directory", "path"), flags["out"]) if "out" in flags else {}
 
     def run(**values: Any) -> None:
         values.pop("kinds", None)
@@ -94,13 +94,16 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
                 elif given is not None:
                     values[name] = check_value(given) or given
             function(**values)
-        except ValueError as error:
+        except (ValueError, RuntimeError, FileNotFoundError) as error:
+            from simtown.core.files import DamagedError  # --help needs none
+
+            is_damage = isinstance(error, DamagedError)
             named = flags.get(getattr(error, "setting", ""), "")
             problem = f"{named} {error.problem}" if named and isinstance(error, SettingsError) else f"{error}"
             as_typed = re.sub(r"`(\w+)(?:=([^`]+))?`", partial(_as_typed, flags), problem)
-            if as_typed == f"{error}":
+            if as_typed == f"{error}" or (isinstance(error, RuntimeError) and not is_damage):
                 raise
-            raise RefusalError(as_typed) from error
+            raise RefusalError(as_typed, DAMAGED if is_damage else BAD_INPUT) from error
 
     run.__name__, run.__doc__ = function.__name__, function.__doc__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -125,8 +128,6 @@ def _read(settings: type, values: dict[str, Any]) -> dict[str, Any]:
         if kind == tuple[str, ...]:
             names = "" if given == "none" else given
             read[field] = parse_names(names, about.choices) if _joined(about) else tuple(given or ())
-        elif about.most and given is None:
-            read[field] = min(getattr(settings, field), read[about.most])
     return read
 
 
@@ -152,9 +153,7 @@ def _parameters(settings: type, optional: bool) -> list[inspect.Parameter]:
     parameters = []
     for name, (kind, about) in options_of(settings).items():
         default = defaults[name]
-        if about.most:
-            default = None
-        elif default is MISSING:
+        if default is MISSING:
             default = None if optional else inspect.Parameter.empty
         if kind == tuple[str, ...]:
             assert isinstance(default, tuple)

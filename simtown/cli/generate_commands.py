@@ -17,7 +17,7 @@ from simtown.cli.command import RefusalError, command, parse_size
 from simtown.cli.places import local, name_of, png_file
 from simtown.cli.sharing import PoolSettings, known_device, progress_of, save_picture, weather_problem
 from simtown.core.amounts import split_counts
-from simtown.core.options import option
+from simtown.core.options import deciding, option
 from simtown.core.progress import Progress, report
 from simtown.core.terminal import complain, say, shell_words
 from simtown.datasets.addresses import ALL_SPLITS
@@ -27,7 +27,8 @@ from simtown.scenes.weather import WEATHERS
 
 PREVIEW = "preview.png"
 #: Numbers that a default name shows if they are not the default, and what it calls them.
-_NUMBERS = {"val": "val", "test": "test", "seed": "seed", "test_seed": "testseed", "world_seed": "world"}
+_NUMBERS = {name: name.replace("_", "") for name in deciding(Settings, "size", "draw")[1:]}
+_NUMBERS["world_seed"] = "world"
 #: The options of settings that a note names.
 _NAMED = {"crowd": "--vehicles", "entities": "--entities", "size": "--size", "weathers": "--weather"}
 #: Characters of the families that it shows, at most.
@@ -67,8 +68,6 @@ def generate(
     width, height = parse_size(size)
     settings = replace(settings, width=width, height=height).with_question_files()
     given = _given(context)
-    for name in {"val", "test"} - {*given}:  # groups are whole
-        settings = replace(settings, **{name: getattr(settings, name) // settings.block * settings.block})
     if world is not None:
         settings = _ready(world, settings, given)
     settings.check_apart_from_frequencies()
@@ -137,8 +136,7 @@ def default_name(settings: Settings, world: str | None = None) -> str:
         whole, usual = worlds()[world].settings, ready(world, n=settings.n)
         name = world if settings.n == whole.n else f"{world}-{settings.n}"
         return name + _numbers(settings, usual)
-    settings, usual = settings.canonical, Settings()
-    usual = replace(usual, val=min(usual.val, settings.n), test=min(usual.test, settings.n), own_kinds=())
+    settings, usual = settings.canonical, Settings(n=settings.n, own_kinds=())
     name = f"simtown-{settings.entities}-{settings.n}"
     if settings.distractor:
         name += "-distractor"

@@ -81,24 +81,27 @@ def there(path: Path) -> Path:
 
 #: The word for the newest folder of a kind.
 LATEST = "latest"
-DATASET = "Directory or URL of a data set: its name, the beginning of the name, or latest."
+DATASET = "Directory or URL of a data set: its name, the name up to a hyphen, or latest."
 #: Most names that a message lists.
 _MOST = 5
 
 
 def meant(place: Path, what: str, records: Sequence[str], homes: Sequence[str] = ()) -> Path:
-    """The folder that a name means: itself, or the newest ("latest"), or the only one whose name begins so.
+    """The folder that a name means: itself, the newest ("latest"), or the only one whose name begins so.
+
+    What it begins with ends before a hyphen: simtown-20-100 is the beginning of simtown-20-100-seed3, not of
+    simtown-20-1000.
 
     It says on stderr which one it took, unless the name was whole.
 
     Args:
-        place: as it was given; its last part may be "latest" or the beginning of a name.
+        place: as it was given; its last part may be "latest" or a name up to a hyphen.
         what: the kind of folder, for messages.
         records: patterns of files, one of which a folder of this kind has.
         homes: where a name alone is looked up, besides the working directory.
 
     Raises:
-        RefusalError: several names begin so, or there is no newest one.
+        RefusalError: several names begin so, or one that goes on without a hyphen, or there is no newest one.
     """
     if os.path.lexists(place) or place.name in ("", ".."):
         return place
@@ -112,14 +115,16 @@ def meant(place: Path, what: str, records: Sequence[str], homes: Sequence[str] =
     if latest and not times:
         looked = " or in ".join("this folder" if parent == Path() else str(parent) for parent in parents)
         raise RefusalError(f"{place}: there is no {what} in {looked}")
-    if len(times) > 1 and not latest:
-        names = sorted(map(str, times))
+    beginning = f"{place.name.rstrip('-')}-"
+    matching = [folder for folder in times if latest or f"{folder.name}-".startswith(beginning)]
+    if times and len(matching) != 1 and not latest:
+        names = sorted(map(str, matching or times))
         more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
         candidates = f"{' or '.join(names[:_MOST])}{more}"
         raise RefusalError(f"{place} may be {candidates}: write more of the name, or {LATEST}")
     if not times:
         return place
-    chosen = max(times, key=lambda folder: (times[folder], folder))
+    chosen = max(matching, key=lambda folder: (times[folder], folder))
     complain(f"note: {place} is {chosen}")
     return chosen
 

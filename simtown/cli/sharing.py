@@ -113,12 +113,3 @@ def save_picture(image: Any, path: Path) -> None:
     """Write a picture, PNG or WebP by its ending, whole or not at all."""
     with replacing(path) as temporary:
         image.save(temporary, format=path.suffix[1:], quality=88, method=6)  # PNG loses nothing
-
-
-def chosen_device(name: str) -> str:
-    """The device that "auto" stands for, or the one that is named; RefusalError if there is none."""
-    import torch
-
-    if name == "cuda" and not torch.cuda.is_available():
-        raise RefusalError("--device cuda: PyTorch sees no CUDA device here; use --device cpu, or auto")
-    return ("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name

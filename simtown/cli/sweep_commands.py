@@ -12,7 +12,7 @@ from rich.table import Table
 from simtown.cli import places
 from simtown.cli.command import command, parse_numbers
 from simtown.cli.places import local_directory
-from simtown.cli.sharing import AllowOption, ClusterSettings, DeviceOption, chosen_device, report_grid
+from simtown.cli.sharing import AllowOption, ClusterSettings, DeviceOption, report_grid
 from simtown.core.console import new_table, page
 from simtown.core.extras import need
 from simtown.core.progress import Progress
@@ -66,6 +66,7 @@ def sweep(
     all machines share. Then: simtown complexity OUT
     """
     need("train")
+    from simtown.training.fit_settings import device_of
     from simtown.training.plan import check_preset, check_targets, read
 
     targets = parse_numbers(adaptive, "--adaptive", "0.9 or 0.9,0.75") if adaptive else None
@@ -75,7 +76,7 @@ def sweep(
     from simtown.training.display import SweepDisplay
     from simtown.training.sweep import Sweep
 
-    kind = chosen_device(device)
+    kind = device_of(device)
     grid = read(preset, kind, same_data, targets, allow_model or ())
     directory = local_directory(out or inside(Path(), f"sweep-{Path(preset).stem}"))
     workers = jobs or (4 if kind == "cuda" else default_workers())
@@ -163,6 +164,8 @@ def complexity(
 
     Writes complexity.md, .csv and .json, tables of exponents, ratios, additional data and accuracies,
     samples.png (the paper's Figures 5 to 10) and learning.png.
+
+    A size counts once its runs with all seeds of the curve are finished.
 
     Runs on questions of families: all questions count, or those of one --family.
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from simtown.cli import places
 from simtown.cli.command import RefusalError, command
 from simtown.cli.places import local_directory, local_file, name_of, png_file, there
-from simtown.cli.sharing import AllowOption, DatasetArgument, DeviceOption, chosen_device, save_picture
+from simtown.cli.sharing import AllowOption, DatasetArgument, DeviceOption, save_picture
 from simtown.core.extras import need
 from simtown.core.files import save_json
 from simtown.core.progress import Progress
@@ -19,10 +19,12 @@ from simtown.core.terminal import complain, say, say_block
 from simtown.core.untrusted import inside, read_text
 from simtown.datasets.addresses import stored_counts
 from simtown.probes.model_names import title_of
-from simtown.training.fit_settings import FitSettings, check_examples, precision_of
+from simtown.training.fit_settings import FitSettings, check_examples, device_of
 from simtown.vlm.vlm_settings import VlmSettings, is_model
 
-RunArgument = Annotated[Path, "Directory of a run, the beginning of its name, or latest.", places.run_named]
+RunArgument = Annotated[
+    Path, "Directory of a run: its name, the name up to a hyphen, or latest.", places.run_named
+]
 
 
 def parse_seeds(text: str) -> list[int]:
@@ -99,8 +101,7 @@ def fit(
 
     if settings.stream and device == "cuda":
         choose_device(device, complain)  # refused if no card draws; with auto, the processor would draw
-    kind = chosen_device(device)
-    settings = replace(settings, device=kind, precision=precision_of(settings.precision, kind))
+    settings = replace(settings, device=device)
     for number in numbers:
         if out is None:
             model = settings.model.replace(":", ".").replace("/", ".")
@@ -255,7 +256,7 @@ def evaluate(
         from simtown.vlm.vlm_run import evaluate_model
 
         directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
-        kind = chosen_device(device) if model.startswith(("hf:", "clip:")) else "cpu"
+        kind = device_of(device) if model.startswith(("hf:", "clip:")) else "cpu"
         data, allowed = open_dataset(dataset), allow_model or ()
         with one_bar() as bars:
             results = evaluate_model(model, data, settings, directory, kind, allowed, bars=bars)
@@ -269,7 +270,7 @@ def evaluate(
     from simtown.training import ask
     from simtown.training.evaluation import accuracy_in_words
 
-    chosen = torch.device(chosen_device(device))
+    chosen = torch.device(device_of(device))
     with Progress(f"evaluate {model}") as progress:
         test = ask.evaluate(Path(model), dataset, chosen, allow_model or (), progress)
     if report_file:
@@ -309,7 +310,7 @@ def _evaluate_over(
     from simtown.vlm.world_sizes import EXAMPLES, SIDE, Axis, evaluate_over
 
     axis, base, alone = Axis.of(over), Settings(width=SIDE, height=SIDE), replace(settings, controls=0)
-    kind = chosen_device(device) if model.startswith(("hf:", "clip:")) or not is_model(model) else "cpu"
+    kind = device_of(device) if model.startswith(("hf:", "clip:")) or not is_model(model) else "cpu"
     if not is_model(model):
         _, base, _ = ask.open_run(Path(model), allowed)
     if dataset:
@@ -366,7 +367,7 @@ def thresholds(
             continue
         if data is None:
             raise RefusalError(f"{directory} is a run: give the data set that it is asked about with --data")
-        chosen, allowed = torch.device(chosen_device(device)), allow_model or ()
+        chosen, allowed = torch.device(device_of(device)), allow_model or ()
         sources.append(AnsweredQuestions.of_run(directory, open_dataset(data), chosen, allowed))
     directory = local_directory(out)
     directory.mkdir(parents=True, exist_ok=True)

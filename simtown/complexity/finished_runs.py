@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,11 @@ from simtown.complexity import cells
 from simtown.complexity.cells import ANSWERS, RUN, RUN_FORMAT
 from simtown.complexity.model_looks import LOOKS
 from simtown.core.files import DamagedError
+from simtown.core.options import deciding
 from simtown.core.untrusted import RefusedError, open_regular
 
-#: Settings of a run and of its data set that decide what an accuracy means, so that the runs of one table
-#: share them. Seeds are not among them.
-_FIT = ("protocol", "patience", "max_steps", "batch", "learning_rate", "stream", "precision")
-_DATA = ("relations", "frequencies", "phrasing", "weathers", "paint", "jitter", "catalogue", "val")
+#: Settings of a run that its accuracy may differ by within one table, and those that are read apart.
+_NOT_SHARED = {"model", "train_size", "seed", "device", "compile", "options", "min_steps"}
 
 
 class MixtureError(ValueError):
@@ -92,8 +91,8 @@ def read_and_count(paths: Iterable[Path], family: str = "") -> tuple[list[Run], 
             cell = record.get("model"), *world, record.get("train_size"), record.get("seed")
             unfinished.append((cell, str(record.get("status"))))
             continue
-        settings[file.parent if file.name == RUN else file] = conditions(record)
-        run, families = _run(file, record, *answers)
+        run, families, shared = _run(file, record, *answers)
+        settings[file.parent if file.name == RUN else file] = shared
         done.append((file, _of_family(file, record, run, families, family) if family else run))
     _refuse_mixture(settings)
     runs: dict[tuple[Any, ...], tuple[Run, Path]] = {}
@@ -114,6 +113,27 @@ def read_and_count(paths: Iterable[Path], family: str = "") -> tuple[list[Run], 
             "or simtown sweep"
         )
     return [runs[cell][0] for cell in sorted(runs)], dict(sorted(others.items()))
+
+
+def keep_complete_sizes(runs: Sequence[Run]) -> list[Run]:
+    """The runs of the sizes at which all seeds of a curve are finished.
+
+    A sweep that is running has sizes that lack some. So a curve counts with its first m seeds, at the sizes
+    that have all of these, where m is the number that leaves most runs.
+    """
+    curves: dict[tuple[str, int, bool], dict[int, dict[int, Run]]] = {}
+    for run in runs:
+        sizes = curves.setdefault((run.model, run.entities, run.distractor), {})
+        sizes.setdefault(run.train_size, {})[run.seed] = run
+    chosen = []
+    for sizes in curves.values():
+        seeds = sorted(set().union(*sizes.values()))
+        kept: list[Run] = []
+        for m in range(len(seeds), 0, -1):
+            complete = [by_seed for by_seed in sizes.values() if set(seeds[:m]) <= by_seed.keys()]
+            kept = max(kept, [by_seed[seed] for by_seed in complete for seed in seeds[:m]], key=len)
+        chosen += kept
+    return chosen
 
 
 def _run_files(path: Path) -> Iterator[Path]:
@@ -138,8 +158,8 @@ def _is_cell(file: Path) -> bool:
 
 def _run(
     file: Path, record: dict[str, Any], correct: np.ndarray | None = None, families: np.ndarray | None = None
-) -> tuple[Run, np.ndarray | None]:
-    """A finished run from its record and the families of its test items, if it has any.
+) -> tuple[Run, np.ndarray | None, dict[str, str]]:
+    """A finished run from its record, the families of its test items, if it has any, and its conditions.
 
     The answers are those of :func:`cells.load`; without them, they lie beside the file.
     """
@@ -153,11 +173,12 @@ def _run(
         held = test.get("held_out") or {}
         asks, held_out = "families" in data, (held.get("accuracy"), held.get("seen"))
         test_id, _ = data["test_id"], test["accuracy"]
+        shared = conditions(record)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{file} is damaged ({error!r}): train this run again") from error
     if correct is None:
         correct, families = cells.read_answers(file.parent / ANSWERS, record)
-    return Run(*cell, test_id, correct, *seeds, validation, reweighted, asks, *held_out), families
+    return Run(*cell, test_id, correct, *seeds, validation, reweighted, asks, *held_out), families, shared
 
 
 def _of_family(
@@ -182,23 +203,18 @@ def conditions(record: Mapping[str, Any]) -> dict[str, str]:
 
     Those that an older simtown did not record are left out.
     """
-    settings, data = record.get("settings") or {}, record["data"]
-    shared = {name: settings[name] for name in _FIT if name in settings}
+    from simtown.datasets.settings import Settings, as_texts  # a table of results needs nothing of the town
+
+    settings, data = record.get("settings") or {}, as_texts(record["data"])
+    # the number of validation examples decides when training stops
+    decisive = ("val", *deciding(Settings, "examples", "families"))
+    shared = {name: str(value) for name, value in settings.items() if name not in _NOT_SHARED}
     if settings.get("protocol") == "patient" and "min_steps" in settings:
-        shared["min_steps"] = settings["min_steps"]
-    if settings.get("options"):
-        options = sorted(settings["options"].items())
-        shared[f"options of {record['model']}"] = [f"{name} {value}" for name, value in options]
-    if "width" in data and "height" in data:
-        shared["picture size"] = f"{data['width']}x{data['height']}"
-    shared |= {name: data[name] for name in _DATA if name in data}
-    shared |= {"questions": data.get("families", ["paper"]), "vehicles": data.get("crowd", "")}
-    shared |= {"cannot_tell": data.get("cannot_tell", 0.0), "own kinds": data.get("own_kinds", [])}
-    shared |= {"held out": data.get("hold_out", [])}
-    return {
-        name: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        for name, value in shared.items()
-    }
+        shared["min_steps"] = str(settings["min_steps"])
+    if options := settings.get("options"):
+        texts = (f"{name} {value}" for name, value in sorted(options.items()))
+        shared[f"options of {record['model']}"] = ", ".join(texts)
+    return shared | {name: text for name, text in data.items() if name in decisive}
 
 
 def _refuse_mixture(settings: Mapping[Path, Mapping[str, str]]) -> None:

@@ -17,7 +17,7 @@ from simtown.complexity.bootstrap import DATA, ITEMS, LEVEL, WEIGHTS, marked
 from simtown.complexity.csv_results import read_csv
 from simtown.complexity.curves import ABOVE, BELOW, RULES
 from simtown.complexity.estimate import TARGETS, estimate
-from simtown.complexity.finished_runs import counts, read_and_count
+from simtown.complexity.finished_runs import counts, keep_complete_sizes, read_and_count
 from simtown.complexity.needs import Accuracies, Addition, BothReach, Exponent, Findings, Ratio
 from simtown.core.files import as_json, save_text
 from simtown.core.tables import Table
@@ -35,6 +35,9 @@ def report(
     family: str = "",
 ) -> Findings:
     """Read runs or one CSV of results, estimate, and write tables and figures.
+
+    Of runs, a size counts once all seeds are there
+    (:func:`simtown.complexity.finished_runs.keep_complete_sizes`); of a CSV, every line counts.
 
     The files are complexity.md, .csv, .json, four more CSVs, samples.png and learning.png. With a `family`,
     only its test questions count.
@@ -57,9 +60,12 @@ def report(
         runs, reference, worlds = read_csv(tables[0])
         source = {"reference": reference, "world": "world" if worlds else ""}
     else:
-        runs, skipped = read_and_count(paths, family)
+        finished, skipped = read_and_count(paths, family)
+        runs = keep_complete_sizes(finished)
         source = {"skipped": skipped}
     findings = estimate(runs, targets=targets, replicates=replicates, seed=seed, **source)
+    if not tables and (lost := len(finished) - len(runs)):
+        findings.notes.insert(0, f"{lost} of {len(finished)} runs are left out: their sizes lack other seeds")
     if family:
         findings.notes.insert(0, f"only the test questions of the family {family} count")
     out.mkdir(parents=True, exist_ok=True)

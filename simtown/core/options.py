@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, get_type_hints
 
 #: Of more choices than these, a message names only those that are like what was given.
@@ -53,7 +54,6 @@ class Option:
         even: whether the value must be even.
         choices: all possible values, or values of the entries of a tuple.
         flag: the name of the option without its dashes, if it is not that of the field.
-        most: another setting, which the default of the option does not exceed; that of the field may.
         test: a function that says what is wrong with a value, "" if nothing is.
         recorded: whether the value decides the results, so that those of another value are not continued.
     """
@@ -66,14 +66,27 @@ class Option:
     even: bool = False
     choices: tuple[str, ...] = ()
     flag: str = ""
-    most: str = ""
     test: Callable[[Any], str] = lambda value: ""
     recorded: bool = True
 
 
-def option(default: Any = MISSING, help: str = "", **about: Any) -> Any:
-    """A field of a settings dataclass, required if it has no default; :class:`Option` has the keywords."""
-    return field(default=default, metadata={Option: Option(help, **about)})
+def option(default: Any = MISSING, help: str = "", *, decides: str = "", **about: Any) -> Any:
+    """A field of a settings dataclass, required if it has no default; :class:`Option` has the keywords.
+
+    `decides` is a word for what the value decides, by which :func:`deciding` finds the field.
+    """
+    return field(default=default, metadata={Option: Option(help, **about), "decides": decides})
+
+
+def no_option(default: Any, *, decides: str) -> Any:
+    """A field of a settings dataclass that no option of a command sets."""
+    return field(default=default, metadata={"decides": decides})
+
+
+@cache
+def deciding(settings: type, *what: str) -> tuple[str, ...]:
+    """The names of the fields of a settings dataclass that decide one of these."""
+    return tuple(field.name for field in fields(settings) if field.metadata.get("decides") in what)
 
 
 def options_of(settings: type) -> dict[str, tuple[Any, Option]]:

@@ -51,6 +51,8 @@ NONE = 255
 _OF_THE_PAPER = ("relation", "subject_slot", "object_slot", "phrasing")
 #: Levels, of 255, by which a pixel of one picture must differ from that of another so that it is counted.
 SEEN_DIFFERENCE = 8
+#: Streets of which one suffices for each of the first pictures, where that of more streets suffices for all.
+TRIAL_STREETS = 60
 #: Words that are drawn at most for an example until some ask for a rare composition.
 MOST_TRIES = 4096
 
@@ -177,7 +179,7 @@ def check(settings: Settings) -> None:
         raise SettingsError(f"{name} {unasked[name]}, or leave it out", "questions")
     if several:  # are so many found about some pictures?
         ask = ask_twins if settings.twins else ask_several
-        ask(recipe(settings, "train"), np.arange(4 * settings.block))
+        ask(replace(recipe(settings, "train"), streets=TRIAL_STREETS), np.arange(4 * settings.block))
 
 
 @lru_cache(maxsize=8)
@@ -192,7 +194,17 @@ def problems(settings: Settings) -> dict[str, str]:
     if settings.twins and settings.questions_per_picture > 1:
         one = "has twins of which nothing else can be asked: leave out `questions_per_picture`"
         found |= {family.name: one for family in known if not may_lead(family)}
-    return {name: why for name, why in found.items() if why and name != "paper"}
+    unasked = {name: why for name, why in found.items() if why and name != "paper"}
+    named = tuple(f for f in known if "all" in settings.questions or f.name in settings.questions)
+    size, each = (settings.width, settings.height), settings.questions_per_picture
+    for town in (train, test):
+        trial = AskingRecipe(
+            0, "trial", town, named, settings.weathers, size, cannot_tell=settings.cannot_tell, each=each
+        )
+        for place, family in enumerate(named):
+            if family.name not in unasked and not askable(trial, place):
+                unasked[family.name] = "fits no street here: allow more `entities` or `crowd`"
+    return unasked
 
 
 def world(settings: Settings, split: str) -> AskedWorld:

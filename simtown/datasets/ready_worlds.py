@@ -7,11 +7,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from simtown.core.options import deciding
 from simtown.core.untrusted import parse_toml
 from simtown.datasets.settings import Settings, SettingsError
 
 #: What the user of a ready world may choose. Everything else is part of its name.
-FREE = ("n", "val", "test", "seed")
+FREE = (*deciding(Settings, "size"), "seed")
 #: The licence of their data, as SPDX names it.
 LICENCE = "CC-BY-4.0"
 
@@ -38,14 +39,13 @@ def worlds() -> dict[str, ReadyWorld]:
 def ready(name: str, **free: int) -> Settings:
     """The settings of a ready world, with other sizes of splits or another seed (FREE).
 
-    Without others, val and test are as large as the world's, but at most `n`. Raises SettingsError.
+    Without others, val and test have their default sizes, which are the world's. Raises SettingsError.
     """
     if name not in worlds():
         raise SettingsError(f"{name} is unknown: choose among {', '.join(worlds())}", "world")
     whole = worlds()[name].settings
-    n = free.get("n", whole.n)
-    sizes: dict[str, Any] = {"val": min(whole.val, n), "test": min(whole.test, n), **free}
-    return replace(whole, **sizes)
+    chosen: dict[str, Any] = {"val": None, "test": None, **free}
+    return replace(whole, **chosen)
 
 
 def cited(settings: Settings) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import lru_cache
@@ -18,7 +19,7 @@ from simtown.assets.entities import CATALOGUE, ENTITIES, OWN, SIZES, VERSION
 from simtown.assets.own import require_kinds
 from simtown.core import options
 from simtown.core.options import SettingsError as SettingsError
-from simtown.core.options import option
+from simtown.core.options import deciding, no_option, option
 from simtown.core.untrusted import read_toml_text
 from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.addresses import SPLITS as SPLITS
@@ -35,13 +36,6 @@ if TYPE_CHECKING:
 
 #: Version of the layout of shards and of the manifest (docs/data-format.md).
 SCHEMA = 2
-#: Settings that a manifest leaves out if they have their default, since older data sets do not have them.
-LEFT_OUT: dict[str, Any] = {
-    "test_seed": None, "world_seed": 0, "questions": ("paper",), "crowd": "", "cannot_tell": 0.0,
-    "questions_per_picture": 1, "own_families": "", "twins": False,
-    "own_kinds": (),
-    "hold_out": (), "hand_made": False,
-}  # fmt: skip
 #: Splits whose kinds are drawn uniformly, with the test seed.
 _TESTS = ("test", COMPOSITION)
 #: The key of :attr:`Settings.kinds` among the settings in a manifest, if the world seed is not 0.
@@ -77,8 +71,11 @@ class Tables(NamedTuple):
 _ENTITIES = (
     "Number of kinds of vehicles: those of --kinds, then the first of the catalogue; see --world-seed."
 )
-_VAL = "Validation examples, drawn like the training ones; by default 1000, but at most --n."
-_TEST = "Test examples, whose entities are drawn uniformly; by default 2000, but at most --n."
+#: Examples of the other splits by default, but at most as many as for training, and whole groups.
+_USUAL = {"val": 1_000, "test": 2_000}
+_VAL = f"Validation examples, drawn like the training ones; by default {_USUAL['val']}, but at most --n."
+_TEST = f"Test examples, whose entities are drawn uniformly; by default {_USUAL['test']}, but at most --n."
+_FREQUENCIES = "How common entities are: vg (Visual Genome), uniform, zipf:EXPONENT, or a CSV file."
 _RELATIONS = (
     "Relations asked about: names separated by commas, or all (also in front of, behind), which is the "
     "default of other questions than the paper's."
@@ -131,6 +128,10 @@ def _crowd_problem(crowd: str) -> str:
 class Settings:
     """Every choice that decides the bytes of a data set; `catalogue` is the version of the world.
 
+    Each field says what it decides: "examples", what they are like; "families", the same, and that questions
+    of families are asked; "curve", the same, and which learning curve a run belongs to; "draw", which of such
+    examples there are; "size", how many; "storage", what is stored of them.
+
     `own_kinds` are names and digests of the kinds of one's own, as this process has them. `kept` are the
     frequencies that a manifest holds, by the names of :class:`Tables`: no CSV file is read for a name with
     the digest of its table.
@@ -143,37 +144,45 @@ class Settings:
     simtown.core.options.SettingsError: entities must be from 2 to 102, not 200
     """
 
-    entities: int = option(60, _ENTITIES, low=2, high=len(ENTITIES))
-    n: int = option(60_000, "Number of training examples, even.", low=2, even=True)
-    val: int = option(1_000, _VAL, low=0, even=True, most="n")
-    test: int = option(2_000, _TEST, low=0, even=True, most="n")
-    width: int = 128
-    height: int = 128
-    seed: int = option(0, "Seed of all random choices: another makes another data set of the same world.")
-    distractor: bool = option(False, "Put a third vehicle into every scene.")
-    frequencies: str = option(
-        "vg", "How common entities are: vg (Visual Genome), uniform, zipf:EXPONENT, or a CSV file."
+    entities: int = option(60, _ENTITIES, low=2, high=len(ENTITIES), decides="curve")
+    n: int = option(60_000, "Number of training examples, even.", low=2, even=True, decides="size")
+    val: int = option(None, _VAL, low=0, even=True, decides="size")
+    test: int = option(None, _TEST, low=0, even=True, decides="size")
+    width: int = no_option(128, decides="examples")
+    height: int = no_option(128, decides="examples")
+    seed: int = option(
+        0, "Seed of all random choices: another makes another data set of the same world.", decides="draw"
     )
-    relations: tuple[str, ...] = option(DEFAULT_RELATIONS, _RELATIONS, choices=RELATION_NAMES, low=1)
-    phrasing: str = option("paper", _PHRASING, choices=tuple(STYLES))
-    weathers: tuple[str, ...] = option(DEFAULT_WEATHERS, _WEATHERS, choices=WEATHERS, low=1, flag="weather")
-    paint: str = option("own", _PAINT)
-    jitter: float = option(0.0, "Most metres by which the camera is moved sideways at random.", low=0, high=1)
-    masks: bool = option(False, "Store instance masks.")
-    depth: bool = option(False, "Store depth in metres.")
-    shard: int | None = option(None, _SHARD, low=2, high=LARGEST_SHARD, even=True)
-    catalogue: int = VERSION
-    test_seed: int | None = option(None, _TEST_SEED)
-    world_seed: int = option(0, _WORLD_SEED)
-    questions: tuple[str, ...] = option(("paper",), _QUESTIONS, low=1)
-    crowd: str = option("", _CROWD, flag="vehicles", test=_crowd_problem)
-    own_families: str = ""
-    questions_per_picture: int = option(1, _PER_PICTURE, low=1, high=10)
-    cannot_tell: float = option(0.0, _CANNOT_TELL, low=0, high=0.5)
-    twins: bool = option(False, _TWINS)
-    own_kinds: tuple[str, ...] = tuple(kind.record for kind in OWN)
-    hold_out: tuple[str, ...] = option((), _HOLD_OUT, low=0)
-    kept: dict[str, list[float]] | None = field(default=None, compare=False, repr=False)
+    distractor: bool = option(False, "Put a third vehicle into every scene.", decides="curve")
+    frequencies: str = option("vg", _FREQUENCIES, decides="examples")
+    relations: tuple[str, ...] = option(
+        DEFAULT_RELATIONS, _RELATIONS, choices=RELATION_NAMES, low=1, decides="examples"
+    )
+    phrasing: str = option("paper", _PHRASING, choices=tuple(STYLES), decides="examples")
+    weathers: tuple[str, ...] = option(
+        DEFAULT_WEATHERS, _WEATHERS, choices=WEATHERS, low=1, flag="weather", decides="examples"
+    )
+    paint: str = option("own", _PAINT, decides="examples")
+    jitter: float = option(
+        0.0, "Most metres by which the camera is moved sideways at random.", low=0, high=1, decides="examples"
+    )
+    masks: bool = option(False, "Store instance masks.", decides="storage")
+    depth: bool = option(False, "Store depth in metres.", decides="storage")
+    shard: int | None = option(None, _SHARD, low=2, high=LARGEST_SHARD, even=True, decides="storage")
+    catalogue: int = no_option(VERSION, decides="examples")
+    test_seed: int | None = option(None, _TEST_SEED, decides="draw")
+    world_seed: int = option(0, _WORLD_SEED, decides="draw")
+    questions: tuple[str, ...] = option(("paper",), _QUESTIONS, low=1, decides="families")
+    crowd: str = option("", _CROWD, flag="vehicles", test=_crowd_problem, decides="families")
+    own_families: str = no_option("", decides="examples")
+    questions_per_picture: int = option(1, _PER_PICTURE, low=1, high=10, decides="families")
+    cannot_tell: float = option(0.0, _CANNOT_TELL, low=0, high=0.5, decides="families")
+    twins: bool = option(False, _TWINS, decides="families")
+    own_kinds: tuple[str, ...] = no_option(tuple(kind.record for kind in OWN), decides="examples")
+    hold_out: tuple[str, ...] = option((), _HOLD_OUT, low=0, decides="families")
+    kept: dict[str, list[float]] | None = field(
+        default=None, compare=False, repr=False, metadata={"decides": "examples"}
+    )
     #: Whether somebody made the scenes, see :class:`HandMade`.
     hand_made: ClassVar[bool] = False
 
@@ -228,8 +237,14 @@ class Settings:
     @property
     def asks(self) -> bool:
         """Whether questions of families are asked (:mod:`simtown.datasets.asked`), not only the paper's."""
-        own = ("questions", "crowd", "cannot_tell", "questions_per_picture", "hold_out", "twins")
-        return any(getattr(self, name) != LEFT_OUT[name] for name in own)
+        return any(getattr(self, name) != LEFT_OUT[name] for name in deciding(Settings, "families"))
+
+    def __post_init__(self) -> None:
+        """Fill in what was left out."""
+        for name, most in _USUAL.items():
+            if getattr(self, name) is None:
+                whole = max(self.block, 1)
+                object.__setattr__(self, name, min(most, self.n) // whole * whole)
 
     def with_question_files(self) -> Settings:
         """These settings with the families of the TOML files among `questions`, which may change later.
@@ -343,8 +358,11 @@ class Settings:
     def seeds(self) -> str:
         """All seeds in words, such as "seed 3, test seed 0, world seed 3", without those at their default."""
         own = self.canonical
-        named = [name for name in ("test_seed", "world_seed") if getattr(own, name) != LEFT_OUT[name]]
-        return ", ".join(f"{name.replace('_', ' ')} {getattr(own, name)}" for name in ("seed", *named))
+        return ", ".join(
+            f"{name.replace('_', ' ')} {getattr(own, name)}"
+            for name in deciding(Settings, "draw")
+            if getattr(own, name) != LEFT_OUT.get(name)
+        )
 
     @property
     def example_bytes(self) -> float:
@@ -510,6 +528,13 @@ class HandMade(Settings):
     hand_made: ClassVar[bool] = True
 
 
+_DEFAULTS = {field.name: field.default for field in fields(Settings)}
+#: Settings that a manifest leaves out if they have their default, since older data sets do not have them:
+#: those behind `catalogue`.
+LEFT_OUT: dict[str, Any] = dict([*_DEFAULTS.items()][[*_DEFAULTS].index("catalogue") + 1 :])
+LEFT_OUT |= {"own_kinds": (), "hand_made": False}
+
+
 @lru_cache(maxsize=64)
 def _permutation(world_seed: int) -> tuple[int, ...]:
     """All kinds of the world, by catalogue number, in an order that the seed draws."""
@@ -541,12 +566,18 @@ def _named_table(choice: str, *tables: list[float]) -> str:
 
 def in_words(resolved: dict[str, Any]) -> dict[str, str]:
     """Resolved settings as people compare them: each as a text, tables as digests."""
-    s = {**LEFT_OUT, **resolved}
+    s = dict(resolved)
     s.pop(KINDS, None)  # they follow from the seed
     subject, obj, paint = (s.pop(f"{role}_frequencies") for role in Tables._fields)
     s["frequencies"] = _named_table(s["frequencies"], subject, obj)
     s["paint"] = _named_table(s["paint"], paint) if paint else s["paint"]
     s["size"] = f"{s.pop('width')}x{s.pop('height')}"
+    return as_texts(s)
+
+
+def as_texts(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Settings of a data set by name, each as a text; of those that are long, digests."""
+    s = {**LEFT_OUT, **settings}
     s["own_kinds"] = [record[:-58] for record in s["own_kinds"]]  # with 6 digits of their digests
     s["own_families"] = hashlib.sha256(s["own_families"].encode()).hexdigest()[:6]
     texts = {name: ",".join(map(str, value)) for name, value in s.items() if isinstance(value, list | tuple)}

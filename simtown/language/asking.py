@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -50,8 +51,10 @@ STREETS, PLACES, WORDS = 960, 6, 128
 _TOGETHER = 128
 #: After so many streets in which a question has no answer at all its words are drawn anew.
 HOPELESS = 96
-#: Words that are drawn at most until some fit.
-TRIES = 16
+#: Words that are drawn at most until some fit; without a hold-out, so many more follow, from attempt LATE on.
+TRIES, MORE_TRIES, LATE = 16, 512, 1 << 32
+#: Streets that are drawn at most for the first of several questions about a picture.
+MOST_STREETS = 400
 #: Streets by which it is seen whether words may have an answer.
 FILLS = 4
 #: Weather is so much lighter where questions are about what stands beside the road: thick fog hides trees.
@@ -82,6 +85,7 @@ class AskingRecipe:
         twins: whether pictures come in twos that differ in what is asked (:mod:`simtown.language.twins`).
         count_changes: for twins: (n,) how many pixels differ between n scenes and n others in pictures of a
             size.
+        streets: that are drawn at most for a picture about which too few questions are found.
     """
 
     seed: int
@@ -96,6 +100,7 @@ class AskingRecipe:
     hold_out: HoldOut | None = None
     twins: bool = False
     count_changes: Callable[[SceneBatch, SceneBatch, tuple[int, int]], np.ndarray] | None = None
+    streets: int = MOST_STREETS
 
     @property
     def apart(self) -> int:
@@ -302,12 +307,14 @@ def _tries(recipe: AskingRecipe) -> int:
 
 
 def askable(recipe: AskingRecipe, place: int) -> bool:
-    """Whether a family has words that keep to the only rule of a hold-out."""
-    assert recipe.hold_out is not None
-    limits = Limits(recipe.hold_out.held[0], recipe.hold_out.alone, recipe.world.weathers[0])
+    """Whether a family has words for each of its answers; with a hold-out, such as keep to its only rule."""
+    hold = recipe.hold_out
+    limits = Limits(hold.held[0], hold.alone, recipe.world.weathers[0]) if hold else None
+    row = _row(recipe, 0, place, recipe.world.least, limits)
     numbers = recipe.stream("words").uniform(np.zeros(1, np.int64), _WORD_DRAWS)
     try:
-        _word(recipe, _row(recipe, 0, place, recipe.world.least, limits), 0, numbers[0])
+        for answer in row.answers[: 1 if hold else None]:
+            _word(recipe, replace(row, answer=answer), 0, numbers[0])
     except ImpossibleError:
         return False
     return True
@@ -339,9 +346,10 @@ def _word(recipe: AskingRecipe, row: Row, epoch: int, numbers: np.ndarray) -> No
 
     `numbers` are the uniform numbers of its first attempt.
     """
-    tries = _tries(recipe)
-    for attempt in range(epoch * tries, (epoch + 1) * tries):
-        if attempt % tries:
+    tries, late = _tries(recipe), LATE + epoch * MORE_TRIES
+    first, more = epoch * tries, 0 if recipe.hold_out else MORE_TRIES
+    for attempt in chain(range(first, first + tries), range(late, late + more)):
+        if attempt != first:
             numbers = recipe.stream("words").uniform(np.array([row.index]), _WORD_DRAWS, attempt)[0]
         drawn = draw_words(recipe.world, [*enumerate(row.family.templates)], Draws(numbers.tolist()))
         if drawn is None:

@@ -41,8 +41,8 @@ AT_ONCE, TWIN_TURNS = (3, 5, 10, 18, 24, 60, 120), 4
 SPATIAL = 60
 #: How often a kind of several vehicles is named, of one vehicle 1.
 SEVERAL = 0.25
-#: Streets that are drawn anew for a picture about which too few questions are found.
-MOST_STREETS = 40
+#: After so many streets, in which the same further words were tried, each street gets words of its own.
+SAME_WORDS = 40
 #: Questions of a picture, at most.
 MOST_QUESTIONS = 10
 #: Uniform numbers for the words of a question.
@@ -111,12 +111,14 @@ def _asked(recipe: AskingRecipe, pictures: np.ndarray, begin: Begin, again: int)
     Where too few are found, the first one gets another street, so that its words hint at nothing.
     """
     given = begin(recipe, pictures, again)
+    if again > SAME_WORDS:
+        given.address = given.address + (again << 40)
     for _ in range(1, recipe.each):
         given.asking = further(recipe, given)
     found = given.asking
     if found.all():
         return given.asked
-    if again == MOST_STREETS:
+    if again == recipe.streets:
         raise ImpossibleError(
             f"too few questions of yes or no were found about picture {pictures[~found][0]}: give more "
             "`crowd`, or fewer `questions_per_picture`" + ", or add exist to `questions`" * (recipe.apart > 0)

@@ -82,7 +82,7 @@ def may_change() -> np.ndarray:
 
 def why_unpainted(kind: str) -> str:
     """Why a kind of KEEP_PAINT keeps its own paint."""
-    return "its name says its colour" if kind in NAMED_BY_COLOUR else "its TOML file names no `paint`"
+    return "its name says its colour" if kind in NAMED_BY_COLOUR else "its TOML file names no paint"
 
 
 def own_paint(kind: str) -> str:

@@ -30,7 +30,7 @@ from simtown.datasets.settings import SPLITS, Settings
 from simtown.training import early_stopping, models, run_directory
 from simtown.training.display import FitDisplay
 from simtown.training.evaluation import accuracy_in_words, logits_of, measure, references, right
-from simtown.training.fit_settings import FitSettings, check_examples
+from simtown.training.fit_settings import FitSettings, check_examples, device_of, precision_of
 from simtown.training.kept_features import features_of
 from simtown.training.models import build, encoder_of
 from simtown.training.models.layers import answer_loss
@@ -54,10 +54,6 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
     counts = {split: len(dataset[split]) for split in SPLITS}
     check_examples(settings, counts, dataset.path)
     options.check(settings)
-    if settings.device not in ("cpu", "cuda"):
-        raise SettingsError(f"unknown device '{settings.device}': choose auto, cpu or cuda")
-    if settings.device == "cuda" and not torch.cuda.is_available():
-        raise SettingsError("`device=cuda`: PyTorch sees no CUDA device here; use `device=cpu`, or auto")
     if settings.precision == "tf32" and settings.device == "cpu":
         raise SettingsError("`precision=tf32` needs a GPU: on a CPU use float32 or bf16")
 
@@ -101,9 +97,14 @@ def fit(
     (2, 'reached 2 steps')
     """
     dataset, directory = data if isinstance(data, Dataset) else open_dataset(data), Path(directory)
-    if encoder_of(settings.model):  # its digest is recorded
-        settings = replace(settings, options=models.options(settings.model, {}) | settings.options)
-    settings = replace(settings, train_size=settings.train_size or len(dataset.train))
+    device = device_of(settings.device)
+    settings = replace(
+        settings,
+        options=models.options(settings.model, {}) | settings.options,
+        train_size=settings.train_size or len(dataset.train),
+        device=device,
+        precision=precision_of(settings.precision, device),
+    )
     check(settings, dataset)
     # a wrong option of the model is refused before anything is written
     new_model(settings, dataset.settings, language_of(dataset))

@@ -12,15 +12,13 @@ from hashlib import sha256
 from typing import Any
 
 from simtown.core.files import as_json
+from simtown.core.options import deciding
 from simtown.core.runs import changed_settings
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import LEFT_OUT, Settings, file_name
 from simtown.training.fit_settings import FitSettings
 from simtown.training.world import LANGUAGE
 
-#: Settings of a data set that do not change its training examples: how many there are, what else is stored of
-#: them, and how.
-_STORAGE = ("n", "val", "test", "masks", "depth", "shard")
 #: Settings of a data set that may name a CSV file. The digests of the examples tell tables apart.
 _TABLES = ("frequencies", "paint")
 
@@ -33,7 +31,7 @@ def world(settings: Settings) -> dict[str, Any]:
     """
     plain: dict[str, Any] = as_json(settings.list_values())
     usual = {name for name, value in LEFT_OUT.items() if getattr(settings, name) == value}
-    left_out = {*_STORAGE, *usual} - {"val", "test", "test_seed", "world_seed"}
+    left_out = {"n", *deciding(Settings, "storage"), *usual} - {*deciding(Settings, "draw")}
     return {name: value for name, value in plain.items() if name not in left_out}
 
 
@@ -58,7 +56,7 @@ def examples_read(
 
 def endless(dataset: Dataset) -> str:
     """The digest of an endless stream of training examples: SHA-256 of the settings that decide them."""
-    others = (*_STORAGE, "test_seed")
+    others = ("test_seed", *deciding(Settings, "size", "storage"))
     drawn = {name: value for name, value in dataset.manifest["settings"].items() if name not in others}
     return sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()
 

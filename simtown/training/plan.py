@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from simtown.core.options import SettingsError, options_of
+from simtown.core.options import SettingsError, deciding, options_of
 from simtown.core.untrusted import check_name, inside, parse_toml, read_toml
 from simtown.datasets.settings import Settings
 from simtown.training.fit_settings import FitSettings, precision_of
@@ -25,15 +25,12 @@ from simtown.training.models import options, require_allowed, require_serves
 
 PRESETS = ("grid", "paper", "paper-rule", "small", "tiny")
 #: Settings of a data set that a preset's [data] may choose.
-_DATA = {
-    "seed", "frequencies", "relations", "phrasing", "weathers", "jitter", "paint", "val", "test", "questions",
-    "crowd", "cannot_tell", "hold_out",
-}  # fmt: skip
+_DATA = {"seed", "val", "test", *deciding(Settings, "examples", "families")} & {*options_of(Settings)}
 #: Settings of a run that a preset's [fit] may choose, by the names of their options.
 _FIT = {
     about.flag or name: name
     for name, (_, about) in options_of(FitSettings).items()
-    if name not in ("model", "train_size", "stream")
+    if name in deciding(FitSettings, "results", "speed")
 }
 #: Training examples of the data sets of an adaptive sweep: a run reads the smallest that suffices.
 _DATA_SIZES = (200, 2_000, 7_000, 20_000, 60_000)

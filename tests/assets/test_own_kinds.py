@@ -183,15 +183,15 @@ BOX = trimesh.creation.box((1, 1, 2))
 BAD = {
     "key": ("lenght = 3", BOX, "`lenght`"),
     "length": ("length = nan", BOX, "`$.length`"),
-    "axes": ('forward = "+y"', BOX, "`forward` is '+y' and `up` is '+y'"),
+    "axes": ('forward = "+y"', BOX, "forward is '+y' and up is '+y'"),
     "taken": ('name = "Taxi"', BOX, "there is a Taxi already"),
     "name": ('name = "a\\u202eb"', BOX, "cannot name a kind"),
     "outside": ('mesh = "../own.glb"', BOX, "not the name of a file inside"),
     "absent": ('mesh = "b.glb"', BOX, "b.glb is not one file"),
     "paint": ('paint = "Body"', BOX, "the materials of the mesh are: none with a name"),
-    "materials": ('materials = { Body = "velvet" }', BOX, "`materials` has Body = 'velvet'"),
+    "materials": ('materials = { Body = "velvet" }', BOX, "materials has Body = 'velvet'"),
     "node": ('node = "door"', BOX, "one of geometry_0"),
-    "large": ("length = 20", BOX, "a `length` of 0.41 to 5.00, or"),
+    "large": ("length = 20", BOX, "a length of 0.41 to 5.00, or"),
     "endless": ("", trimesh.Trimesh(np.full((3, 3), np.inf), [[0, 1, 2]], process=False), "not finite"),
     "faces": ("length = 3", trimesh.creation.icosphere(subdivisions=7), "has 327,680 faces"),
     "no faces": ("length = 3", trimesh.PointCloud(np.eye(3)), "points"),
@@ -227,7 +227,7 @@ def test_an_obj_file_needs_what_it_names_and_says_nothing_of_metres(monkeypatch,
     monkeypatch.setenv(VARIABLE, str(folder))
     assert [kind.read()[1] for kind in load(ENTITIES)] == ["red", "orange"]
     (folder / "dinghy.toml").write_text("length = 2")
-    with pytest.raises(KindsError, match="no metres and axes: give `length`, `forward` and `up`"):
+    with pytest.raises(KindsError, match="no metres and axes: give length, forward and up"):
         load(ENTITIES)[0].read()
     (folder / "dinghy.mtl").unlink()
     with pytest.raises(KindsError, match=r"dinghy.obj needs dinghy.mtl: put the file into"):

@@ -1,6 +1,7 @@
 """Reading finished runs: from their directories, and from the small files of cells."""
 
 import json
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -10,6 +11,9 @@ from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import MixtureError, read_and_count
 from simtown.complexity.need_report import report
 from simtown.core.files import DamagedError, ForeignDirectoryError
+from simtown.core.options import deciding
+from simtown.datasets.settings import Settings
+from simtown.training.fit_settings import FitSettings
 from tests.complexity.simulated import exact, store
 
 SETTINGS = {"protocol": "patient", "min_steps": 2000, "patience": 10, "max_steps": 0, "batch": 128}
@@ -152,7 +156,7 @@ def make(tmp_path):
 OTHER = [({"protocol": "paper"}, ["protocol", "paper", "patient"])]
 OTHER += [({"min_steps": 400}, ["min_steps", "2000", "400"])]
 OTHER += [({"options": {"dropout": 0.5}}, ["options of pbn", "dropout 0.1", "dropout 0.5"])]
-OTHER += [({"data": {"width": 128, "height": 128}}, ["picture size", "128x128", "64x32"])]
+OTHER += [({"data": {"width": 128, "height": 128}}, ["width", "128", "64", "height", "32"])]
 OTHER += [({"data": {"weathers": ["fog"]}, "patience": 3}, ["patience", "weathers", "clear"])]
 
 
@@ -165,6 +169,41 @@ def test_runs_of_other_settings_are_refused_and_named(change, words, make, tmp_p
         read_and_count([tmp_path])
     for word in (*words, str(tmp_path / "other")):
         assert word in str(error.value)
+
+
+def another(value):
+    """Another value of the same type, as a run.json has it."""
+    match value:
+        case bool():
+            return not value
+        case str():
+            return f"{value}-other"
+        case tuple() | list():
+            return ["other" * 20]
+    return (value or 0) + 1
+
+
+OWNERS = {"data": Settings, "settings": FitSettings}
+FIELDS = [(part, field) for part, owner in OWNERS.items() for field in fields(owner)]
+#: Fields in which the runs of one table agree; `val` decides when training stops, and a stream has no end.
+SHARED = {*deciding(Settings, "examples", "families"), *deciding(FitSettings, "results"), "val", "stream"}
+
+
+@pytest.mark.parametrize(("part", "field"), FIELDS, ids=[f"{part}.{field.name}" for part, field in FIELDS])
+def test_runs_share_a_table_unless_they_differ_in_what_decides_their_results(part, field, tmp_path):
+    values = (
+        [{"width": 1}, {"width": 2}] if field.name == "options" else [field.default, another(field.default)]
+    )
+    for number, value in enumerate(values):
+        own = {"settings": {"protocol": "patient"}}
+        own["data"] = {"entities": 5, "distractor": False, "test_id": "t"}
+        own[part][field.name] = value
+        store(tmp_path / str(number), exact("pbn", 5, 500 + number, 0.6), **own)
+    if field.name in SHARED:
+        with pytest.raises(MixtureError, match=f"differ in (options of )?({field.name}|pbn) "):
+            read_and_count([tmp_path])
+    else:
+        assert len(read_and_count([tmp_path])[0]) == 2
 
 
 def test_what_does_not_change_the_meaning_of_an_accuracy_may_differ(make, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from benchmarks import visible
 from benchmarks.search import MARGIN
 from simtown.assets.frequencies import frequencies
-from simtown.complexity.finished_runs import Run
+from simtown.complexity.finished_runs import Run, keep_complete_sizes
 from simtown.datasets.settings import Settings
 from simtown.language import sampler
 from simtown.language.relations import RELATIONS
@@ -19,7 +19,7 @@ from tests.language.parts import unchanged
 from tools import pages
 from tools.parts import beside, conditions
 from tools.parts.quantities import differences, quantity
-from tools.parts.results import LITERAL, MAIN_GRID, Results, whole
+from tools.parts.results import LITERAL, MAIN_GRID, Results
 
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000)
 
@@ -94,9 +94,21 @@ def test_a_grid_that_is_running_counts_with_the_seeds_that_leave_most_runs():
         return Run("pbn", 5, False, n, seed, "t", np.ones(10, dtype=bool))
 
     three = [run(n, seed) for n in (100, 200, 500) for seed in (0, 1, 2)]
-    assert whole([*three, run(100, 3), run(100, 4), run(300, 0)]) == three
+    assert keep_complete_sizes([*three, run(100, 3), run(100, 4), run(300, 0)]) == three
     five = [run(n, seed) for n in (100, 200, 500) for seed in range(5)]
-    assert whole([*five, run(1000, 0), run(1000, 1)]) == five
+    assert keep_complete_sizes([*five, run(1000, 0), run(1000, 1)]) == five
+
+
+def test_the_command_prints_the_numbers_of_the_pages(tmp_path, cli):
+    words = "complexity", pages.RESULTS / MAIN_GRID, "--targets", 0.9, "--out", tmp_path / "out"
+    printed = [" ".join(line.split()) for line in cli(*words).succeeds().out.splitlines()]
+    readme = (pages.ROOT / "README.md").read_text(encoding="utf-8")
+    panel = readme.partition("tools.pages panel")[2].partition("<!-- end -->")[0]
+    rows = [line.strip("| ").split(" | ") for line in panel.splitlines() if line[2:3].isdigit()]
+    assert len(rows) > 3
+    for kinds, *needs, _ in rows:
+        for model, need in zip(("cnn-lstm", "pbn"), needs, strict=True):
+            assert any(line.startswith(f"{model} {kinds} 0.9 {need} ") for line in printed)
 
 
 @pytest.mark.parametrize(

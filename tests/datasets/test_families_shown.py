@@ -1,12 +1,14 @@
 """What people see of questions of families: info, one example, and worlds that cannot ask a family."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.shards import draw, recipe_of
 from simtown.language.programs import parse
 from simtown.town.explaining import reason
 
@@ -50,6 +52,8 @@ def test_the_reason_is_the_one_of_the_stored_answer(families_town):
         ({"weathers": ("fog",)}, "weather", "one answer"),
         ({"entities": 2}, "hops", "no words"),
         ({"width": 32, "height": 32}, "colour", "larger pictures"),
+        ({"entities": 2, "crowd": "4"}, "driver", "no street"),
+        ({"entities": 3, "crowd": "5", "cannot_tell": 0.3}, "between", "no street"),
     ],
 )
 def test_a_family_that_a_world_cannot_ask_is_refused_by_name_and_left_out_of_all(settings, family, words):
@@ -60,7 +64,15 @@ def test_a_family_that_a_world_cannot_ask_is_refused_by_name_and_left_out_of_all
     assert words in every.left_out()[family]
     assert family not in every.families()
     every.check()
+    draw(recipe_of(every, "train"), np.arange(200))
     assert Settings.from_resolved(every.resolved()).families() == every.families()
+
+
+def test_a_family_whose_streets_have_no_room_for_other_questions_is_refused():
+    settings = Settings(questions=("count", "relations"), crowd="4", questions_per_picture=2)
+    with pytest.raises(SettingsError, match="count fits no street here"):
+        settings.check()
+    replace(settings, questions=("count", "relations", "exist")).check()
 
 
 @pytest.mark.parametrize("crowd", ["2", "3"])

@@ -14,6 +14,8 @@ import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 import pytest
 
+from simtown.datasets.settings import LEFT_OUT
+
 PAGE = Path(__file__).parents[2] / "docs" / "data-format.md"
 SPLITS = ("train", "val", "test")
 FILTERS = {"images": (32004, (0,)), "masks": (32004, (0,)), "depth": (32008, (0, 4, 4, 0, 2))}
@@ -79,9 +81,7 @@ def test_the_manifest_is_written_and_sealed_as_the_page_says(town):
     keys = {name for row in table("## manifest.json")[1:] for name in re.findall(r"`(\w+)`", row[0])}
     assert keys == set(manifest)
     words = {row[0]: set(re.findall(r"`(\w+)`", row[1])) for row in table("## manifest.json")}
-    left_out = {"test_seed", "world_seed", "own_kinds", "kinds", "hold_out", "questions", "crowd", "twins"}
-    left_out |= {"cannot_tell", "questions_per_picture", "own_families", "hand_made"}
-    left_out -= set(manifest["settings"])
+    left_out = {*LEFT_OUT, "kinds"} - set(manifest["settings"])
     assert words["`settings`"] - left_out == set(manifest["settings"])
     assert set(manifest["names"]) <= words["`names`"]
 

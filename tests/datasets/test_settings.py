@@ -1,17 +1,19 @@
 """Settings: what may be, how they are written down, and how two of them are told apart."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
 from simtown.cli.generate_commands import default_name
+from simtown.core.options import deciding
 from simtown.core.runs import changed_settings
 from simtown.datasets.settings import Settings, SettingsError, in_words
 from simtown.language.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
 from simtown.language.sampler import sample
+from simtown.training.fit_settings import FitSettings
 
 OTHER = {
     "entities": 61, "n": 100, "val": 2, "test": 4, "width": 64, "height": 32, "seed": -7, "distractor": True,
@@ -35,6 +37,15 @@ def test_every_setting_makes_a_difference(name):
     changes = changed_settings(in_words(plain.resolved()), in_words(other.resolved()))
     shown = {"width": "size", "height": "size"}.get(name, name)
     assert any(line.startswith(f"{shown} ") for line in changes)
+
+
+DECIDED = {Settings: ("examples", "families", "curve", "draw", "size", "storage")}
+DECIDED |= {FitSettings: ("results", "curve", "draw", "size", "speed")}
+
+
+@pytest.mark.parametrize("owner", DECIDED)
+def test_every_field_says_what_it_decides(owner):
+    assert deciding(owner, *DECIDED[owner]) == tuple(field.name for field in fields(owner))
 
 
 @pytest.mark.parametrize("name", [n for n in OTHER if n != "shard"])

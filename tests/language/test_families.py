@@ -177,6 +177,14 @@ def test_a_street_about_which_too_little_can_be_asked_is_drawn_again():
     assert one.words == batch.words[:3]
 
 
+def test_a_picture_whose_further_words_fail_in_every_street_gets_others():
+    """Two of its four vehicles have names, about which there are four questions, and all are asked."""
+    own = {"questions": ("paper",), "crowd": "4", "questions_per_picture": 4}
+    recipe = recipe_of(replace(SETTINGS, entities=3, **own), "train")
+    batch = draw(recipe, np.arange(4 * 211, 4 * 212))
+    assert len({*batch.words}) == 4
+
+
 def test_further_questions_ask_for_a_whole_kind():
     """Those of a kind that face left are seldom there, but in a street that was made for two of the kind."""
     recipe = recipe_of(replace(SETTINGS, questions=("exist", "count"), questions_per_picture=2), "train")

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from simtown.cli.sharing import chosen_device
 from simtown.core.files import claimed
 from simtown.training import display, models
 from simtown.training.fit import fit
-from simtown.training.fit_settings import FitSettings
+from simtown.training.fit_settings import FitSettings, device_of
 from tests.training import towns
 from tests.training.towns import result, small, snapshot
 
@@ -66,7 +65,7 @@ def test_every_choice_arrives(cli, data):
     cli("fit", data, *options.split()).succeeds()
     run = json.loads(Path("there/run.json").read_text())["settings"]
     model = models.options("cnn-lstm", {"dropout": "0.25", "embedding": "8"})
-    wanted = FitSettings("cnn-lstm", 30, 7, model, "patient", 2, 1, 15, 0.01, 3, stream=True)
+    wanted = FitSettings("cnn-lstm", 30, 7, model, "patient", 2, 1, 15, 0.01, 3, stream=True, device="cpu")
     assert run == asdict(wanted)
 
 
@@ -123,8 +122,8 @@ def test_an_impossible_choice_is_one_line_and_leaves_no_trace(words, word, cli, 
 @pytest.mark.parametrize(("card", "name"), [(True, "cuda"), (False, "cpu")])
 def test_auto_is_the_card_where_there_is_one(card, name, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: card)
-    assert chosen_device("auto") == name
-    assert chosen_device("cpu") == "cpu"
+    assert device_of("auto") == name
+    assert device_of("cpu") == "cpu"
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda"])

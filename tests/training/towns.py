@@ -20,7 +20,7 @@ from simtown.training.world import Batch, World
 MACHINE = ("seconds", "machine", "libraries", "simtown")
 HERE = "tests.training.towns"
 #: A run of a second: five epochs of four steps, a validation after each.
-SMALL = FitSettings("pbn", 60, protocol="paper", batch=16, max_steps=20)
+SMALL = FitSettings("pbn", 60, protocol="paper", batch=16, max_steps=20, device="cpu")
 TOWN = Settings(entities=3, n=60, val=40, test=40, width=32, height=32)
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from simtown.complexity.estimate import estimate
-from simtown.complexity.finished_runs import Run
+from simtown.complexity.finished_runs import Run, keep_complete_sizes
 from simtown.complexity.needs import Findings
 from simtown.core.tables import Table
-from tools.parts.results import MAIN, MAIN_GRID, STRUCTURED, UNSTRUCTURED, Results, isotonic, whole
+from tools.parts.results import MAIN, MAIN_GRID, STRUCTURED, UNSTRUCTURED, Results, isotonic
 
 #: Seeds of the grids of conditions, and so the main grid's that are compared with them.
 SEEDS = range(3)
@@ -72,7 +72,7 @@ class Comparison:
         """
         runs = []
         for name, runs_of in self.conditions.items():
-            own = whole(runs_of(results, self.model))
+            own = keep_complete_sizes(runs_of(results, self.model))
             seeds = defaultdict(set)
             for run in own:
                 seeds[run.entities].add(run.seed)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from simtown.complexity.estimate import estimate
-from simtown.complexity.finished_runs import Run, read_and_count
+from simtown.complexity.finished_runs import Run, keep_complete_sizes, read_and_count
 from simtown.complexity.needs import Findings
 from tools.parts.factors import Effect, effects
 
@@ -44,7 +44,7 @@ class Results:
 
     def pair(self) -> Findings:
         """What the main grid says of the paper's two models at 90 %, without a distractor."""
-        runs = (run for run in whole(self.runs(MAIN_GRID)) if not run.distractor)
+        runs = (run for run in keep_complete_sizes(self.runs(MAIN_GRID)) if not run.distractor)
         return estimate([r for r in runs if r.model in (STRUCTURED, UNSTRUCTURED)], targets=[MAIN])
 
     def head(self) -> Findings:
@@ -70,28 +70,7 @@ class Results:
 
     def _report(self, grid: str) -> Findings:
         """What a grid says, from the sizes that are finished with all seeds."""
-        return estimate(whole(self.runs(grid)))
-
-
-def whole(runs: Sequence[Run]) -> list[Run]:
-    """The runs of the sizes at which all seeds of a curve are finished.
-
-    A grid that is running has sizes that lack some. So a curve counts with its first m seeds, at the sizes
-    that have all of these, where m is the number that leaves most runs.
-    """
-    curves: dict[tuple[str, int, bool], dict[int, dict[int, Run]]] = {}
-    for run in runs:
-        sizes = curves.setdefault((run.model, run.entities, run.distractor), {})
-        sizes.setdefault(run.train_size, {})[run.seed] = run
-    chosen = []
-    for sizes in curves.values():
-        seeds = sorted(set().union(*sizes.values()))
-        kept: list[Run] = []
-        for m in range(len(seeds), 0, -1):
-            complete = [by_seed for by_seed in sizes.values() if set(seeds[:m]) <= by_seed.keys()]
-            kept = max(kept, [by_seed[seed] for by_seed in complete for seed in seeds[:m]], key=len)
-        chosen += kept
-    return chosen
+        return estimate(keep_complete_sizes(self.runs(grid)))
 
 
 def isotonic(findings: Iterable[Any]) -> list[Any]:

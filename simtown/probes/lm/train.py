@@ -32,6 +32,7 @@ from simtown.core.version import __version__
 from simtown.probes.corpus import Corpus, tokenise, vocabulary
 from simtown.probes.lm import LMSettings
 from simtown.probes.lm.architectures import ARCHITECTURES, load_tokenizer, masked_token
+from simtown.training.fit_settings import device_of
 
 RUN, METRICS, STATE = "lm.json", "metrics.jsonl", "state.pt"
 #: The file that is there once a directory's tokenizer is whole.
@@ -53,9 +54,7 @@ LONGEST = 64
 def resolved(settings: LMSettings) -> LMSettings:
     """The settings with all defaults filled in; raises SettingsError if a value is impossible."""
     settings.check()
-    usual, device = ARCHITECTURES[settings.arch], settings.device
-    if device == "cuda" and not torch.cuda.is_available():
-        raise SettingsError("`cuda` is impossible: PyTorch sees no CUDA device here", "device")
+    usual, device = ARCHITECTURES[settings.arch], device_of(settings.device)
     if settings.tokenizer is not None:
         if not (settings.tokenizer / TOKENIZER).is_file():
             problem = f"{settings.tokenizer} holds no tokenizer: give a directory made by simtown lm train"
@@ -63,8 +62,6 @@ def resolved(settings: LMSettings) -> LMSettings:
         if usual.task is masked_token and load_tokenizer(settings.tokenizer).mask_token_id is None:
             problem = f"{settings.tokenizer} has no token for a masked word"
             raise SettingsError(f"{problem}: give the directory of a bert-mini", "tokenizer")
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
     vocabulary = settings.vocabulary or usual.vocabulary
     rate = settings.learning_rate or usual.learning_rate
     return replace(settings, vocabulary=vocabulary, learning_rate=rate, device=device)

@@ -49,7 +49,7 @@ class PhysicalSettings(StudySettings):
             raise SettingsError("has no affordances: they are annotated in the situated set only", "set_name")
         if self.model in BASELINES:
             if self.use or self.tune:
-                raise SettingsError(f"{self.model} is a baseline, neither used `as` anything nor tuned")
+                raise SettingsError(f"{self.model} is a baseline: leave out `use` and `tune`")
         elif not all(self.model.partition(":")):
             others = "or a language model such as glove:PATH, hf:DIR, sentence:DIR or lstm:DIR"
             raise SettingsError(f"'{self.model}' is unknown: give {', '.join(BASELINES)}, {others}", "model")

@@ -12,7 +12,7 @@ import numpy as np
 
 from simtown.core.pretrained import load_model, load_tokenizer, model_directory
 from simtown.probes.scorers.batching import together
-from simtown.probes.scorers.opening import device_of
+from simtown.training.fit_settings import device_of
 
 Loss = Literal["squared", "cross-entropy"]
 

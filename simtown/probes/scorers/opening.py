@@ -16,6 +16,7 @@ from simtown.probes.bars import metered
 from simtown.probes.model_names import KINDS
 from simtown.probes.scorers.base import Scorer, ScorerSettings
 from simtown.probes.scorers.cache import Cached
+from simtown.training.fit_settings import device_of
 
 #: To be raised when a change gives other answers to the same question: those kept before are then not used.
 ANSWERS = "3"
@@ -64,19 +65,6 @@ def open_scorer(spec: str, *, cache: Path | None = None, **settings: Any) -> Sco
         decisive = (how.dtype, how.policy, how.variant)
     identity = " ".join((kind, ANSWERS, *decisive, fingerprint(path))) if cache else ""
     return Cached(scorer, identity, cache)
-
-
-def device_of(name: str) -> str:
-    """PyTorch's name of a device that is there; auto is a CUDA device where there is one."""
-    import torch
-
-    try:
-        device = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name)
-    except RuntimeError:
-        raise ValueError(f"unknown device '{name}': choose auto, cpu or cuda") from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise ValueError("`device=cuda`: PyTorch sees no CUDA device here; use `device=cpu`, or auto")
-    return str(device)
 
 
 def _transformer(kind: str, spec: str, path: Path, settings: ScorerSettings) -> Scorer:

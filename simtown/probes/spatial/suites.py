@@ -61,7 +61,7 @@ def collect(
     contexts: Sequence[str] = CONTEXTS,
     common: Container[str] | None = None,
     least: int = 10,
-    most: int = 500,
+    most: int = 200,
     seed: int = 0,
 ) -> Suites:
     """Read the sentences, token lists in lower case, once and keep a random sample of each context's.

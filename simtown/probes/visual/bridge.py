@@ -119,7 +119,7 @@ def run(
         ForeignDirectoryError: the directory holds another experiment.
     """
     if not biases or any(not 0 <= bias < 1 for bias in biases):
-        raise ValueError("`biases` lists probabilities from 0 to below 1, such as 0,0.5,0.95")
+        raise ValueError("`bias` lists probabilities from 0 to below 1, such as 0,0.5,0.95")
     kinds = NeutralKinds.of(town)
     settings = LMSettings(epochs=epochs, vocabulary=VOCABULARY, batch=BATCH, device="cpu")
     guess = np.tile(measures.shares(kinds.truth).mean(axis=0), (len(kinds.names), 1))

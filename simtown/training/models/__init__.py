@@ -139,7 +139,7 @@ def options(name: str, texts: dict[str, str]) -> dict[str, Any]:
             result[key] = _FLAGS[text.lower()] if kind is bool else kind(text)
         except (KeyError, TypeError, ValueError):
             raise ModelError(
-                f"`texts` {key}={text}: '{text}' cannot be read as a value like {result[key]!r}, its default"
+                f"`option` {key}={text}: '{text}' cannot be read as a value like {result[key]!r}, its default"
             ) from None
     return result
 
