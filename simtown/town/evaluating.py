@@ -70,9 +70,10 @@ class Evaluator:
         try:
             judgement = self.question(form)
         except TooCloseError:
-            judgement = self._whichever(form)
-            if judgement is None:
+            same = self._whichever(form)
+            if same is None:
                 raise
+            judgement = same
         closest = min(self._margins, default=math.nan)
         return judgement._replace(margin=closest) if math.isnan(judgement.margin) else judgement
 
