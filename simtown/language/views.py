@@ -31,7 +31,7 @@ HIDDEN, HIDDEN_MARGIN = (0.03, 1 / 3), (0.028, 0.05)
 #: Thirds of the picture in which the middle of a box may be.
 THIRDS = ("left third", "middle third", "right third")
 #: How near to the border of a third is too close, in thirds.
-_BORDER = 0.05
+THIRD_MARGIN = 0.05
 #: What a kind that a noun does not mean may be instead, as the kernel has it.
 PERHAPS_SHOWN, CALLED_SO, CALLED_SO_IF_PAINTED = 1, 2, 3
 #: Vehicles farther from the road's middle than this stand in no lane; those nearer to the viewer are parked.
@@ -172,7 +172,7 @@ class Views:
     def third(self) -> np.ndarray:
         """(n, v) int64 place in THIRDS of the middle of each vehicle's box, -1 near a border."""
         third = (self.boxes[..., 0] + self.boxes[..., 2]) * (len(THIRDS) / 2) / self.size[0]
-        near = np.min([np.abs(third - border) for border in range(1, len(THIRDS))], axis=0) < _BORDER
+        near = np.min([np.abs(third - border) for border in range(1, len(THIRDS))], axis=0) < THIRD_MARGIN
         return np.where(near, -1, np.clip(third.astype(np.int64), 0, 2))
 
     @cached_property
