@@ -29,7 +29,7 @@ class Level(NamedTuple):
     >>> import simtown.gym
     >>> far = simtown.gym.Level(20, "3", ("relations",), ("clear",), margin=2.0, adds="wide margins")
     >>> simtown.gym.Street(far, seed=7)[0].question
-    'Does the double-decker bus stand to the left of the bicycle?'
+    'Is it true that the school bus is to the right of the ice-cream van?'
     """
 
     entities: int

@@ -40,7 +40,7 @@ from simtown.language.programs import (
     check,
 )
 from simtown.language.relations import LATERAL, RELATION_NAMES, RELATIONS
-from simtown.language.views import THIRDS, own_colours, paint_colours
+from simtown.language.views import ENDS_ALIKE, THIRDS, own_colours, paint_colours
 from simtown.scenes.paint import may_change
 from simtown.scenes.weather import WEATHERS
 
@@ -358,7 +358,10 @@ class Drawer:
                 raise NoWordsError(f"too few kinds for '{template.program}'")
             values.append(value)
             self.used |= _named(value)
-        return fill(template.program, values), values
+        form = fill(template.program, values)
+        if _asks_unseen_heading(form):
+            raise NoWordsError(f"no picture answers '{form}'")
+        return form, values
 
     def kind(self, may_change: bool = False) -> Form:
         """A kind of this world; with `may_change`, one whose vehicles may have other paints."""
@@ -487,6 +490,12 @@ def _never_both(one: str, other: str) -> bool:
     if first is None or second is None or first.axis != second.axis:
         return False
     return first.sign != second.sign or first.axis != LATERAL
+
+
+def _asks_unseen_heading(form: Form) -> bool:
+    """Whether a program hangs on a heading, and names a kind of which no picture shows it."""
+    words = {part for node in form.forms() for part in node.parts if isinstance(part, str)}
+    return not words.isdisjoint(("direction", *OWN_RELATIONS)) and not words.isdisjoint(ENDS_ALIKE)
 
 
 def _all(noun: str) -> Form:

@@ -31,7 +31,7 @@ HIDDEN, HIDDEN_MARGIN = (0.03, 1 / 3), (0.028, 0.05)
 #: Thirds of the picture in which the middle of a box may be.
 THIRDS = ("left third", "middle third", "right third")
 #: How near to the border of a third is too close, in thirds.
-_BORDER = 0.05
+THIRD_MARGIN = 0.05
 #: What a kind that a noun does not mean may be instead, as the kernel has it.
 PERHAPS_SHOWN, CALLED_SO, CALLED_SO_IF_PAINTED = 1, 2, 3
 #: Vehicles farther from the road's middle than this stand in no lane; those nearer to the viewer are parked.
@@ -39,6 +39,8 @@ LANE_EDGE = 3.7
 _WEAK = [WEATHERS.index(name) for name in ("cloudy", "rain", "fog", "snow")]
 #: Weathers of less than this intensity look like others; fog is seen sooner.
 LEAST_INTENSITY, LEAST_FOG = 0.3, 0.1
+#: Kinds whose two ends look alike from the side: no picture shows which way they head.
+ENDS_ALIKE = ("double-decker bus", "tram", "road roller")
 #: By direction, the angle from the viewer's right, radians; nearer than the last to a border, none is clear.
 HEADINGS, UNCLEAR = {"right": 0.0, "left": np.pi, "away": np.pi / 2, "viewer": -np.pi / 2}, np.radians(5)
 
@@ -111,9 +113,10 @@ class Views:
     @cached_property
     def direction(self) -> np.ndarray:
         """(n, v) int64 place in DIRECTIONS of where the viewer sees each vehicle head, -1 if unclear."""
+        has_front = _has_front()[self.scenes.entity]
         turn = self.scenes.pose[..., 2].astype(np.float64) - self.scenes.camera[:, None, 3]
         off = np.abs((turn[..., None] - [*HEADINGS.values()] + np.pi) % (2 * np.pi) - np.pi)
-        clear = (off.min(axis=2) <= np.pi / 4 - UNCLEAR) & (self.scenes.entity >= 0)
+        clear = (off.min(axis=2) <= np.pi / 4 - UNCLEAR) & has_front
         return np.where(clear, off.argmin(axis=2), -1)
 
     @cached_property
@@ -172,7 +175,7 @@ class Views:
     def third(self) -> np.ndarray:
         """(n, v) int64 place in THIRDS of the middle of each vehicle's box, -1 near a border."""
         third = (self.boxes[..., 0] + self.boxes[..., 2]) * (len(THIRDS) / 2) / self.size[0]
-        near = np.min([np.abs(third - border) for border in range(1, len(THIRDS))], axis=0) < _BORDER
+        near = np.min([np.abs(third - border) for border in range(1, len(THIRDS))], axis=0) < THIRD_MARGIN
         return np.where(near, -1, np.clip(third.astype(np.int64), 0, 2))
 
     @cached_property
@@ -216,6 +219,12 @@ def bulks() -> np.ndarray:
 def groups() -> np.ndarray:
     """(entities + 1,) int64 place in GROUPS of every kind, -1 of the empty slot."""
     return np.array([*(GROUPS.index(group_of(kind)) for kind in ENTITIES), -1])
+
+
+@cache
+def _has_front() -> np.ndarray:
+    """(entities + 1,) bool: whether pictures show which way a kind heads; the empty slot has no front."""
+    return ~np.isin([*ENTITIES, ""], [*ENDS_ALIKE, ""])
 
 
 @cache

@@ -21,6 +21,7 @@ from simtown.language.families import ANSWERS
 from simtown.language.nouns import NOUNS, called_by, group_of, perhaps_called_by
 from simtown.language.sights import also_shown
 from simtown.language.views import (
+    ENDS_ALIKE,
     HIDDEN,
     HIDDEN_MARGIN,
     LEAST_FOG,
@@ -409,6 +410,8 @@ class Plain:
             if any(abs(share - border) <= near for border, near in zip(HIDDEN, HIDDEN_MARGIN, strict=True)):
                 return None
             return ANSWERS["hidden"][sum(share > border for border in HIDDEN)]
+        if vehicle.entity in ENDS_ALIKE:
+            return None
         turn = np.degrees(vehicle.yaw - self.scene.camera.yaw)
         off = {name: abs((turn - angle + 180) % 360 - 180) for name, angle in HEADINGS.items()}
         nearest = min(off, key=off.get)
