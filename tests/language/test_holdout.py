@@ -27,7 +27,7 @@ RULES = (
 
 
 def settings_of(rules, **others):
-    named = {"entities": 8, "n": 600, "questions": ("all",), "paint": "natural", "crowd": "3-5"}
+    named = {"entities": 14, "n": 600, "questions": ("all",), "paint": "natural", "crowd": "3-5"}
     return Settings(**named | {"hold_out": rules} | others)
 
 
