@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import struct
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -28,8 +27,6 @@ _KNOWN = re.compile(
 )
 #: NumPy's letters for the types of numbers from 5120 on, and how many of them a row has.
 _LETTERS, _WIDTHS = "bBhH_If", {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
-#: Bones that differ by this part of their largest number do the same.
-_SAME_BONE = 1e-3
 
 
 def _transform(node: dict[str, Any]) -> np.ndarray:
@@ -56,78 +53,55 @@ class Glb:
 
     Raises:
         KindsError: it has something that is not read, or too much of it; the message says what to change.
-        ValueError: it is damaged; also others, such as LookupError and struct.error, here and in `parts`.
+        ValueError: it is damaged; also others, such as LookupError, here and in `parts`.
     """
 
     def __init__(self, content: bytes, files: Mapping[str, bytes]) -> None:
-        *head, size, kind = struct.unpack_from("<4sI4xI4s", content)
-        if (*head, kind) != (b"glTF", 2, b"JSON"):
+        if not content.startswith(b"glTF\2\0\0\0"):
             raise ValueError("it does not begin as GLB 2.0 does")
-        extensions = set[str]()
-
-        def note(part: dict[str, Any]) -> dict[str, Any]:
-            for key in ("extensions", "extensionsUsed", "extensionsRequired"):
-                extensions.update(part.get(key, ()))
-            return part
-
-        self.document = json.loads(content[20 : 20 + size], object_hook=note)
-        unknown = sorted(name for name in extensions if not _KNOWN.fullmatch(name))
+        end = 20 + int.from_bytes(content[12:16], "little")
+        self.document = json.loads(content[20:end])
+        used = [self.document.get(f"extensions{which}", ()) for which in ("Used", "Required")]
+        unknown = sorted(name for name in {*used[0], *used[1]} if not _KNOWN.fullmatch(name))
         if unknown:
             remedy = "export it without, uncompressed, with PNG or JPEG textures"
             raise KindsError(f"it uses {', '.join(unknown)}: {remedy}")
-        parts = [*self.document.get("buffers", ()), *self.document.get("images", ())]
-        self.names = [part["uri"] for part in parts if "uri" in part]
-        self.files = {"": content[28 + size :], **files}
+        tables = [*self.document.get("buffers", ()), *self.document.get("images", ())]
+        self.names = [table["uri"] for table in tables if "uri" in table]
+        self.files = {"": content[end + 8 :], **files}
         self.texture, self.mesh = cache(self._texture), cache(self._mesh)
 
     def parts(self, name: str | None) -> list[tuple[np.ndarray, Part]]:
         """The parts of the scene, or of a node in its own axes, each with its (4, 4) transform."""
-        transforms = self._transforms(name)
-        drawn, corners = list[tuple[np.ndarray, int]](), 0
-        for number, transform in transforms.items():
-            node = self.document["nodes"][number]
-            if "mesh" not in node:
-                continue
-            mesh = self.document["meshes"][node["mesh"]]
-            if any(node.get("weights", mesh.get("weights", ()))):
-                raise KindsError("its shape keys (morph targets) are in use: apply them, and export it again")
-            if "skin" in node:
-                transform = self._bone(node["skin"], transforms)
-            corners += sum(map(self._count, mesh["primitives"]))
-            drawn.append((transform, node["mesh"]))
-        check_corners(corners)
-        return [(transform, part) for transform, mesh in drawn for part in self.mesh(mesh)]
-
-    def _transforms(self, name: str | None) -> dict[int, np.ndarray]:
-        """The (4, 4) of all nodes of the scene, or of a node and those below it, in its axes."""
-        nodes, unmoved = self.document["nodes"], np.eye(4)
+        nodes = self.document["nodes"]
         if name is None:
             roots = self.document["scenes"][self.document.get("scene", 0)]["nodes"]
         else:
             names = [node.get("name", str(number)) for number, node in enumerate(nodes)]
             if name not in names:
-                drawn = sorted(known for known, node in zip(names, nodes, strict=True) if "mesh" in node)
-                raise KindsError(f"it has no node '{name}': give as `node` one of {', '.join(drawn[:12])}")
+                raise KindsError(f"it has no node '{name}': give as node one of {', '.join(names):.500}")
             roots = [names.index(name)]
-            nodes[roots[0]]["matrix"] = unmoved
-        result, waiting = dict[int, np.ndarray](), [(root, unmoved) for root in roots]
+            nodes[roots[0]]["matrix"] = np.eye(4)
+        waiting, reached = [(root, np.eye(4)) for root in roots], set[int]()
+        drawn, corners = list[tuple[np.ndarray, int]](), 0
         while waiting:
             number, above = waiting.pop()
-            if number in result:
+            if number in reached:
                 raise KindsError(f"its node {number} hangs on two nodes, or on itself: export it again")
-            result[number] = above @ _transform(nodes[number])
-            waiting += [(child, result[number]) for child in nodes[number].get("children", ())]
-        return result
-
-    def _bone(self, number: int, transforms: Mapping[int, np.ndarray]) -> np.ndarray:
-        """The (4, 4) of all bones of a skin, at rest. Raises KindsError if they differ, or are elsewhere."""
-        skin, missing = self.document["skins"][number], np.full((4, 4), np.nan)
-        bones = np.stack([transforms.get(joint, missing) for joint in skin["joints"]])
-        if "inverseBindMatrices" in skin:
-            bones = bones @ self._values(skin["inverseBindMatrices"]).reshape(-1, 4, 4).swapaxes(1, 2)
-        if not np.allclose(bones, bones[0], rtol=0, atol=_SAME_BONE * np.abs(bones).max()):
-            raise KindsError("it has a skin that its bones pose: apply the pose, and export it without bones")
-        return bones[0]
+            reached.add(number)
+            node = nodes[number]
+            transform = above @ _transform(node)
+            waiting += [(child, transform) for child in node.get("children", ())]
+            if "mesh" in node:
+                mesh = self.document["meshes"][node["mesh"]]
+                if "skin" in node or any(node.get("weights", mesh.get("weights", ()))):
+                    raise KindsError(
+                        "it has a skin, or shape keys (morph targets) in use: apply them, and export it again"
+                    )
+                corners += sum(map(self._count, mesh["primitives"]))
+                drawn.append((transform, node["mesh"]))
+        check_corners(corners)
+        return [(transform, part) for transform, mesh in drawn for part in self.mesh(mesh)]
 
     def _count(self, primitive: dict[str, Any]) -> int:
         """The number of corners of all triangles of a primitive."""

@@ -98,7 +98,7 @@ def files_of(mesh: Path) -> dict[str, bytes]:
             if ending == ".glb":
                 waiting += [(other, name) for other in gltf.Glb(content, {}).names]
             if ending in (".obj", ".mtl"):
-                waiting += [(other, name) for other in wavefront.files_named(name, content)]
+                waiting += [(other, name) for other in wavefront.files_named(content)]
     return files
 
 
@@ -166,7 +166,7 @@ def _load(where: Path, node: str | None) -> list[np.ndarray]:
         elif node is not None:
             raise KindsError("an OBJ file has no nodes: leave node out")
         else:
-            parts = [(np.eye(4), part) for part in wavefront.read_obj(where.name, files)]
+            parts = [(np.eye(4), part) for part in wavefront.read_obj(files[where.name], files)]
         textures = {part.texture for _, part in parts if part.texture}
         pixels = sum(prod(texture.picture.size) for texture in textures)
         if pixels > MOST_PIXELS:
