@@ -78,7 +78,7 @@ class Part:
     name: str
     colour: np.ndarray
     opacity: float | None = 1.0
-    cutoff: float = -np.inf
+    cutoff: float = 0.0
     texture: Texture | None = None
     places: np.ndarray | None = None
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -27,6 +28,17 @@ _KNOWN = re.compile(
 )
 #: NumPy's letters for the types of numbers from 5120 on, and how many of them a row has.
 _LETTERS, _WIDTHS = "bBhH_If", {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
+
+
+#: Tables of as many rows as a file may have corners: places, colours, coordinates and the like.
+_TABLES = 5
+
+
+def _rows(values: np.ndarray) -> np.ndarray:
+    """(n,) the rows that (n, 1) numbers name. Raises IndexError."""
+    if values.min(initial=0) < 0:
+        raise IndexError("an index is negative")
+    return values[:, 0].astype(int)
 
 
 def _transform(node: dict[str, Any]) -> np.ndarray:
@@ -61,23 +73,32 @@ class Glb:
             raise ValueError("it does not begin as GLB 2.0 does")
         end = 20 + int.from_bytes(content[12:16], "little")
         self.document = json.loads(content[20:end])
-        used = [self.document.get(f"extensions{which}", ()) for which in ("Used", "Required")]
-        unknown = sorted(name for name in {*used[0], *used[1]} if not _KNOWN.fullmatch(name))
+        used = {*self.document.get("extensionsUsed", ()), *self.document.get("extensionsRequired", ())}
+        unknown = sorted(name for name in used if not _KNOWN.fullmatch(name))
         if unknown:
             remedy = "export it without, uncompressed, with PNG or JPEG textures"
             raise KindsError(f"it uses {', '.join(unknown)}: {remedy}")
         tables = [*self.document.get("buffers", ()), *self.document.get("images", ())]
-        self.names = [table["uri"] for table in tables if "uri" in table]
+        self.names = [unquote(table["uri"]) for table in tables if "uri" in table]
         self.files = {"": content[end + 8 :], **files}
-        self.texture, self.mesh = cache(self._texture), cache(self._mesh)
+        self.texture, self.mesh, self.values = cache(self._texture), cache(self._mesh), cache(self._values)
+        self.rows = 0
+
+    def _get(self, table: str, number: int | None) -> Any:
+        """A row of a table of the document; without a number {}."""
+        if number is None:
+            return {}
+        if number < 0:
+            raise IndexError(f"{table} {number}")
+        return self.document[table][number]
 
     def parts(self, name: str | None) -> list[tuple[np.ndarray, Part]]:
         """The parts of the scene, or of a node in its own axes, each with its (4, 4) transform."""
-        nodes = self.document["nodes"]
         if name is None:
-            roots = self.document["scenes"][self.document.get("scene", 0)]["nodes"]
+            roots = self._get("scenes", self.document.get("scene", 0))["nodes"]
         else:
-            names = [node.get("name", str(number)) for number, node in enumerate(nodes)]
+            nodes = self.document["nodes"]
+            names = [str(node.get("name", number)) for number, node in enumerate(nodes)]
             if name not in names:
                 raise KindsError(f"it has no node '{name}': give as node one of {', '.join(names):.500}")
             roots = [names.index(name)]
@@ -89,11 +110,11 @@ class Glb:
             if number in reached:
                 raise KindsError(f"its node {number} hangs on two nodes, or on itself: export it again")
             reached.add(number)
-            node = nodes[number]
+            node = self._get("nodes", number)
             transform = above @ _transform(node)
             waiting += [(child, transform) for child in node.get("children", ())]
             if "mesh" in node:
-                mesh = self.document["meshes"][node["mesh"]]
+                mesh = self._get("meshes", node["mesh"])
                 if "skin" in node or any(node.get("weights", mesh.get("weights", ()))):
                     raise KindsError(
                         "it has a skin, or shape keys (morph targets) in use: apply them, and export it again"
@@ -108,22 +129,22 @@ class Glb:
         if (mode := primitive.get("mode", 4)) != 4:
             raise KindsError(f"it has points, lines, strips or fans (mode {mode}): export triangles alone")
         corners = primitive.get("indices", primitive["attributes"]["POSITION"])
-        count: int = self.document["accessors"][corners]["count"]
+        count: int = self._get("accessors", corners)["count"]
         return count - count % 3
 
     def _mesh(self, number: int) -> list[Part]:
-        return [self._part(primitive) for primitive in self.document["meshes"][number]["primitives"]]
+        return [self._part(primitive) for primitive in self._get("meshes", number)["primitives"]]
 
     def _part(self, primitive: dict[str, Any]) -> Part:
         """The faces of a primitive."""
         rows = np.arange(self._count(primitive))
         if "indices" in primitive:
-            rows = self._values(primitive["indices"])[rows, 0].astype(int)
+            rows = _rows(self.values(primitive["indices"]))[rows]
 
         def of_corners(attribute: str) -> np.ndarray:
-            return self._values(primitive["attributes"][attribute])[rows.reshape(-1, 3)]
+            return self.values(primitive["attributes"][attribute])[rows.reshape(-1, 3)]
 
-        material = self.document["materials"][primitive["material"]] if "material" in primitive else {}
+        material = self._get("materials", primitive.get("material"))
         base = material.get("pbrMetallicRoughness", {})
         corners = of_corners("POSITION")
         colour = np.tile(base.get("baseColorFactor", np.ones(4)), (len(corners), 1))
@@ -147,37 +168,42 @@ class Glb:
         return part
 
     def _texture(self, number: int) -> Texture:
-        texture = self.document["textures"][number]
-        image = self.document["images"][texture["source"]]
-        content = self._view(image["bufferView"]) if "bufferView" in image else self.files[image["uri"]]
-        sampler = self.document["samplers"][texture["sampler"]] if "sampler" in texture else {}
+        texture = self._get("textures", number)
+        image = self._get("images", texture["source"])
+        content = self._view(image["bufferView"]) if "bufferView" in image else self._content(image)
+        sampler = self._get("samplers", texture.get("sampler"))
         wraps = [sampler.get(side, REPEAT) for side in ("wrapS", "wrapT")]
         return Texture(parse_picture(bytes(content), f"texture {number}"), wraps)
 
     def _values(self, number: int) -> np.ndarray:
         """(n, c) the numbers of an accessor."""
-        about = self.document["accessors"][number]
+        about = self._get("accessors", number)
         values = self._table(about)
         if "sparse" in about:
             sparse = about["sparse"]
-            rows = self._table({"type": "SCALAR", **sparse, **sparse["indices"]})[:, 0].astype(int)
-            values[rows] = self._table({**about, "byteOffset": 0, **sparse, **sparse["values"]})
+            rows = self._table({"type": "SCALAR", **sparse, **sparse["indices"]})
+            values[_rows(rows)] = self._table({**about, "byteOffset": 0, **sparse, **sparse["values"]})
         return values
 
     def _table(self, about: dict[str, Any]) -> np.ndarray:
         """(n, c) the numbers at a place of a view, normalised ones in [0, 1] or [-1, 1]; or zeros."""
         shape = about["count"], _WIDTHS[about["type"]]
-        check_corners(about["count"])
+        self.rows += about["count"]
+        check_corners(self.rows // _TABLES)
         if "bufferView" not in about:
             return np.zeros(shape)
         number = np.dtype(f"<{_LETTERS[about['componentType'] - 5120]}")
-        view = self.document["bufferViews"][about["bufferView"]]
+        view = self._get("bufferViews", about["bufferView"])
         steps = view.get("byteStride", number.itemsize * shape[1]), number.itemsize
         content = self._view(about["bufferView"])
         values = np.ndarray(shape, number, content, about.get("byteOffset", 0), steps).astype(float)
         return np.maximum(values / np.iinfo(number).max, -1.0) if about.get("normalized") else values
 
-    def _view(self, number: int) -> memoryview:
-        view = self.document["bufferViews"][number]
-        content = self.files[self.document["buffers"][view["buffer"]].get("uri", "")]
-        return memoryview(content)[view.get("byteOffset", 0) :][: view["byteLength"]]
+    def _view(self, number: int) -> np.ndarray:
+        view = self._get("bufferViews", number)
+        content = self._content(self._get("buffers", view["buffer"]))
+        return np.frombuffer(content, np.uint8, view["byteLength"], view.get("byteOffset", 0))
+
+    def _content(self, about: dict[str, Any]) -> bytes:
+        """The content of a buffer or an image; that without an address is the binary part."""
+        return self.files[unquote(about.get("uri", ""))]

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import unquote
 
 import msgspec
 import numpy as np
@@ -90,7 +89,7 @@ def files_of(mesh: Path) -> dict[str, bytes]:
         with _reading(mesh):
             if {*name} & {"\\", ":"}:
                 raise KindsError(f"'{name:.80}' is not the name of a file beside it: change it in {source}")
-            path = inside(mesh.parent, unquote(name))
+            path = inside(mesh.parent, name)
             if not path.is_file():
                 raise KindsError(f"it needs {name:.80}: put the file into {mesh.parent}")
             content = files[name] = read_bytes(path, follow=False)
@@ -115,13 +114,15 @@ def read(file: Path, about: KindFile, where: Path) -> tuple[Mesh, str]:
     if up[1] == forward[1]:
         raise KindsError(f"{file}: forward is '{forward}' and up is '{up}': give two different axes")
     x, z = (np.eye(3)["xyz".index(axis)] * float(f"{sign}1") for sign, axis in (forward, up))
+    standing = _standing(dots(corners[..., None, :], np.stack([x, np.cross(z, x), z])), about.length)
+    _check_size(str(where), standing.reshape(-1, 3))
     materials, body = _materials(file, about, corners, colour, names)
-    turned = dots(corners[..., None, :], np.stack([x, np.cross(z, x), z]))
-    mesh = solid(_standing(turned, about.length), materials)
+    mesh = solid(standing, materials)
     if len(mesh.triangles) > MOST_FACES:
         mesh = simplified(mesh)
         mesh = Mesh(_standing(mesh.vertices, about.length), mesh.triangles, mesh.materials)
-    return _checked(str(where), mesh), body
+    _check_faces(str(where), mesh)
+    return mesh, body
 
 
 def made(where: str, kind: VehicleKind) -> Mesh:
@@ -133,25 +134,30 @@ def made(where: str, kind: VehicleKind) -> Mesh:
         raise KindsError(f"{where} cannot be made: {error!r:.200}") from error
     if body not in PAINTS:
         raise KindsError(f"{where}: the body's paint '{body}' is none of {', '.join(PAINTS)}")
-    return _checked(where, mesh)
+    _check_size(where, mesh.vertices)
+    _check_faces(where, mesh)
+    return mesh
 
 
-def _checked(where: str, mesh: Mesh) -> Mesh:
-    """The mesh. Raises KindsError if it is too large or small, or has too many faces."""
-    size, least, most = np.ptp(mesh.bounds, axis=0), np.array(LEAST_SIZE), np.array(LARGEST_SIZE)
-    if (size < least - _ROUNDING).any() or (size > most + _ROUNDING).any():
-        with np.errstate(divide="ignore", invalid="ignore"):
-            shortest = f"{size[0] * (least / size).max() + 0.005:.2f}"
-            longest = f"{size[0] * (most / size).min() - 0.005:.2f}"
+def _check_faces(where: str, mesh: Mesh) -> None:
+    count = len(mesh.triangles)
+    if not 0 < count <= MOST_FACES:
+        raise KindsError(f"{where} has {count:,} faces: a vehicle has at least 1 and at most {MOST_FACES:,}")
+
+
+def _check_size(where: str, points: np.ndarray) -> None:
+    """Raises KindsError if (n, 3) points are too far apart or too close."""
+    size, least, most = np.ptp(points, axis=0), np.array(LEAST_SIZE), np.array(LARGEST_SIZE)
+    if not ((size >= least - _ROUNDING) & (size <= most + _ROUNDING)).all():
+        lengths_that_fit = size[0] / np.maximum(size, 1e-300)
+        shortest = f"{(lengths_that_fit * least).max() + 0.005:.2f}"
+        longest = f"{(lengths_that_fit * most).min() - 0.005:.2f}"
         remedy = "no length fits its proportions: change them"
         if float(shortest) <= float(longest):
             remedy = f"give a length of {shortest} to {longest}"
         sizes = (" x ".join(f"{x:.3g}" for x in each) for each in (size, LEAST_SIZE, LARGEST_SIZE))
         rule = "{} m long, wide and high, and a vehicle at least {} and at most {}".format(*sizes)
         raise KindsError(f"{where} is {rule}: {remedy}, or other axes as its front and its top")
-    if len(mesh.triangles) > MOST_FACES:
-        raise KindsError(f"{where} has {len(mesh.triangles):,} faces: a vehicle has at most {MOST_FACES:,}")
-    return mesh
 
 
 def _load(where: Path, node: str | None) -> list[np.ndarray]:
@@ -180,7 +186,7 @@ def _load(where: Path, node: str | None) -> list[np.ndarray]:
 def _moved(transform: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The faces of one part that have an area, at its place. Raises KindsError if a number is not finite."""
     corners = dots(part.corners[..., None, :], transform[:3, :3]) + transform[:3, 3]
-    for numbers in (corners, part.places, part.colour):
+    for numbers in (corners, part.places, part.colour, part.opacity, part.cutoff):
         if numbers is not None and not np.isfinite(numbers).all():
             wrong = "corners, texture coordinates or colours that are missing or not finite (NaN)"
             raise KindsError(f"its material '{part.name}' has {wrong}: export it again")
@@ -188,7 +194,7 @@ def _moved(transform: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray, n
         corners = corners[:, ::-1]
     colours = part.colours.clip(0, 1)
     kept = (lengths(face_normals(corners)) > 0) & ~np.isnan(colours[:, 3])
-    return corners[kept], colours[kept], np.full(kept.sum(), part.name, dtype=object)
+    return corners[kept], colours[kept], np.full(kept.sum(), str(part.name), dtype=object)
 
 
 def _standing(corners: np.ndarray, length: float | None = None) -> np.ndarray:

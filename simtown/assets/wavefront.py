@@ -33,7 +33,7 @@ def _statements(content: bytes) -> Iterator[tuple[str, str]]:
     """The first word and the rest of each statement."""
     text = content.removeprefix(b"\xef\xbb\xbf")
     for line in _NOTHING.sub(b" ", text).splitlines():
-        word, *rest = line.decode(errors="replace").split(maxsplit=1) or [""]
+        word, *rest = line.decode(errors="surrogateescape").split(maxsplit=1) or [""]
         yield word, "".join(rest).rstrip()
 
 
