@@ -71,7 +71,7 @@ def simplified(mesh: Mesh) -> Mesh:
         order = np.argsort(cost * 4.0 ** refused[ends].sum(axis=0), kind="stable")
         rank = np.argsort(order)
         first = np.full(len(vertices), len(rank))
-        np.minimum.at(first, ends, rank)
+        np.minimum.at(first, ends, np.stack([rank, rank]))  # NumPy 2.4 crashes if it has to repeat them
         ring = first.copy()  # the first among all edges of the triangles around a vertex
         np.minimum.at(ring, triangles, first[triangles].min(axis=1, keepdims=True))
         chosen = np.flatnonzero((rank == ring[ends]).all(axis=0) & (rank <= len(rank) // 6))

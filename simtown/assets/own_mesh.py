@@ -202,13 +202,12 @@ def _standing(corners: np.ndarray, length: float | None = None) -> np.ndarray:
 
     Without a length they stay where they are if that is so already, but for `NEAR`.
     """
-    low, high = np.min(corners.reshape(-1, 3), axis=0), np.max(corners.reshape(-1, 3), axis=0)
-    foot = np.array([*(low + high)[:2] / 2, low[2]])
-    if length is None and (np.abs(foot) < NEAR).all():
-        return corners
-    scale = length / max(high[0] - low[0], 1e-12) if length else 1.0
-    result: np.ndarray = (corners - foot) * scale
-    return result
+    points = corners.reshape(-1, 3)
+    foot = (points.min(axis=0) + points.max(axis=0)) / 2
+    foot[2] = points[:, 2].min()
+    if length:
+        return (corners - foot) * (length / max(np.ptp(points[:, 0]), 1e-12))
+    return corners if (np.abs(foot) < NEAR).all() else corners - foot
 
 
 def _materials(

@@ -21,20 +21,16 @@ _FLAT = 1e-4
 _LIGHT_GREY = 0.8
 #: Statements of an OBJ file that change neither shape nor colour: names, groups, smoothing, normals.
 _WITHOUT_EFFECT = ("o", "g", "s", "mg", "vn", "mtllib", "lod", "shadow_obj", "trace_obj")
-#: Lines that are comments, and ends of lines that the next line continues.
-_NOTHING = re.compile(rb"^[ \t]*#.*|\\\r?\n", re.MULTILINE)
 #: A name of materials, which may have spaces if it ends as usual.
 _LIBRARY = re.compile(r"\S.*?\.mtl(?=\s|$)|\S.*", re.IGNORECASE)
-#: The scale or the offset of a texture, of which the third number is for textures with a depth.
-_OPTION = re.compile(r"-([so])\s+([-+.\de]+)\s+([-+.\de]+)(?:\s+[-+.\de]+)?\s+")
 
 
 def _statements(content: bytes) -> Iterator[tuple[str, str]]:
-    """The first word and the rest of each statement."""
-    text = content.removeprefix(b"\xef\xbb\xbf")
-    for line in _NOTHING.sub(b" ", text).splitlines():
-        word, *rest = line.decode(errors="surrogateescape").split(maxsplit=1) or [""]
-        yield word, "".join(rest).rstrip()
+    """The first word and the rest of each statement, with single spaces."""
+    for line in content.removeprefix(b"\xef\xbb\xbf").splitlines():
+        word, _, rest = b" ".join(line.split()).decode(errors="surrogateescape").partition(" ")
+        if word and not word.startswith("#"):
+            yield word, rest
 
 
 def files_named(content: bytes) -> list[str]:
@@ -47,19 +43,10 @@ def files_named(content: bytes) -> list[str]:
         if word == "mtllib":
             names += _LIBRARY.findall(rest)
         elif word.lower() == "map_kd":
-            names.append(_map(rest)[1])
+            if rest.startswith("-"):
+                raise KindsError(f"map_Kd {rest:.60}: options of textures are not read: move the coordinates")
+            names.append(rest)
     return names
-
-
-def _map(rest: str) -> tuple[dict[str, tuple[float, float]], str]:
-    """The scale "s" and the offset "o" of a texture, and its file."""
-    options = {"s": (1.0, 1.0), "o": (0.0, 0.0)}
-    while option := _OPTION.match(rest):
-        options[option[1]] = float(option[2]), float(option[3])
-        rest = rest[option.end() :]
-    if rest.startswith("-"):
-        raise KindsError(f"map_Kd {rest:.60}: only -s and -o, each with 2 or 3 numbers, are read: change it")
-    return options, rest
 
 
 def _numbers(word: str, rest: str, *counts: int) -> list[float]:
@@ -79,7 +66,7 @@ def _materials(content: bytes) -> dict[str, dict[str, str]]:
     materials, material = dict[str, dict[str, str]](), dict[str, str]()
     for word, rest in _statements(content):
         if word == "newmtl":
-            material = materials[" ".join(rest.split())] = {"kd": str(_LIGHT_GREY)}
+            material = materials[rest] = {"kd": str(_LIGHT_GREY)}
         material[word.lower()] = rest
     return materials
 
@@ -102,9 +89,9 @@ def _part(
     colours = np.insert(linear(own_colours.mean(axis=1)), 3, 1.0, axis=1)
     part = Part(vertices[..., :3], name, colours, opacity)
     if "map_kd" in material:  # programs write any Kd beside it
-        options, picture = _map(material["map_kd"])
+        picture = material["map_kd"]
         part.texture = Texture(parse_picture(files[picture], f"texture {picture}"))
-        part.places = np.array([0.0, 1.0]) + (places * options["s"] + options["o"]) * [1.0, -1.0]
+        part.places = np.array([0.0, 1.0]) + places * [1.0, -1.0]
     else:
         colours[:, :3] *= linear(np.array(_numbers("Kd", material["kd"], 1, 3)))
     return part
@@ -132,7 +119,7 @@ def read_obj(content: bytes, files: Mapping[str, bytes]) -> list[Part]:
         elif word == "vt":
             places.append(_numbers(word, rest, 2, 3)[:2])
         elif word == "usemtl":
-            material = " ".join(rest.split())
+            material = rest
             if material not in materials:
                 raise KindsError(f"no file of mtllib has the material '{material}' of usemtl: add it")
         elif word == "f":
@@ -141,7 +128,7 @@ def read_obj(content: bytes, files: Mapping[str, bytes]) -> list[Part]:
             fan = _fan(np.array([vertices[v][:3] for v, _ in polygon]))
             faces[material] += [polygon[i] for i in fan]
             count += len(fan)
-        elif word and word not in _WITHOUT_EFFECT:
+        elif word not in _WITHOUT_EFFECT:
             raise KindsError(f"'{word} {rest:.60}' is not read: export a mesh of triangles")
         check_corners(max(count, len(vertices), len(places)))
     missing = [np.nan] * 6  # of the last row, which is row -1 too
