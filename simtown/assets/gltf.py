@@ -27,9 +27,7 @@ _KNOWN = re.compile(
     "|EXT_lights_(ies|image_based)"
 )
 #: NumPy's letters for the types of numbers from 5120 on, and how many of them a row has.
-_LETTERS, _WIDTHS = "bBhH_If", {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
-
-
+_LETTERS, _WIDTHS = "bBhH_If", {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 #: Tables of as many rows as a file may have corners: places, colours, coordinates and the like.
 _TABLES = 5
 
@@ -115,9 +113,11 @@ class Glb:
             waiting += [(child, transform) for child in node.get("children", ())]
             if "mesh" in node:
                 mesh = self._get("meshes", node["mesh"])
-                if "skin" in node or any(node.get("weights", mesh.get("weights", ()))):
+                if "skin" in node:
+                    raise KindsError("it has a skin: apply the pose of its bones, and export it without them")
+                if any(node.get("weights", mesh.get("weights", ()))):
                     raise KindsError(
-                        "it has a skin, or shape keys (morph targets) in use: apply them, and export it again"
+                        "its shape keys (morph targets) are in use: apply them, and export it again"
                     )
                 corners += sum(map(self._count, mesh["primitives"]))
                 drawn.append((transform, node["mesh"]))

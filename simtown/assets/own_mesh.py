@@ -106,8 +106,7 @@ def read(file: Path, about: KindFile, where: Path) -> tuple[Mesh, str]:
 
     Raises KindsError if the mesh cannot be used; the message names the file and says what to change.
     """
-    is_glb = where.suffix.lower() == ".glb"
-    if not is_glb and None in (about.length, about.forward, about.up):
+    if where.suffix.lower() == ".obj" and None in (about.length, about.forward, about.up):
         raise KindsError(f"{file}: an OBJ file has no metres and axes: give length, forward and up")
     corners, colour, names = _load(where, about.node)
     up, forward = about.up or "+y", about.forward or "+z"
@@ -149,14 +148,13 @@ def _check_size(where: str, points: np.ndarray) -> None:
     """Raises KindsError if (n, 3) points are too far apart or too close."""
     size, least, most = np.ptp(points, axis=0), np.array(LEAST_SIZE), np.array(LARGEST_SIZE)
     if not ((size >= least - _ROUNDING) & (size <= most + _ROUNDING)).all():
-        lengths_that_fit = size[0] / np.maximum(size, 1e-300)
-        shortest = f"{(lengths_that_fit * least).max() + 0.005:.2f}"
-        longest = f"{(lengths_that_fit * most).min() - 0.005:.2f}"
+        proportions = size[0] / np.maximum(size, 1e-300)
+        shortest = f"{(proportions * least).max() + 0.005:.2f}"
+        longest = f"{(proportions * most).min() - 0.005:.2f}"
         remedy = "no length fits its proportions: change them"
         if float(shortest) <= float(longest):
             remedy = f"give a length of {shortest} to {longest}"
-        sizes = (" x ".join(f"{x:.3g}" for x in each) for each in (size, LEAST_SIZE, LARGEST_SIZE))
-        rule = "{} m long, wide and high, and a vehicle at least {} and at most {}".format(*sizes)
+        rule = f"{size.round(2)} m long, wide and high, and a vehicle from {least} to {most}"
         raise KindsError(f"{where} is {rule}: {remedy}, or other axes as its front and its top")
 
 
@@ -223,10 +221,10 @@ def _materials(
     for exact in map(material, _EXACT):
         result[(np.abs(seen - _PALETTE[exact]) < _SAME).all(axis=1)] = exact
     result[colour[:, 3] < _CLEAR] = material("glass")
+    town = *_COLOURS, *_EXACT
     for name, chosen in about.materials.items():
-        if name not in names or chosen not in (*_COLOURS, *_EXACT):
-            town = ", ".join((*_COLOURS, *_EXACT))
-            known = f"the materials of the mesh are: {has}, and of the town: {town}"
+        if name not in names or chosen not in town:
+            known = f"the materials of the mesh are: {has}, and of the town: {', '.join(town)}"
             raise KindsError(f"{file}: materials has {name} = '{chosen}', but {known}")
         result[names == name] = material(chosen)
     body = (names == about.paint) | (about.paint is None)

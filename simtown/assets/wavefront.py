@@ -79,9 +79,7 @@ def _part(
     What a corner lacks is NaN.
     """
     for word in {"map_d", "decal"} & {*material}:
-        raise KindsError(
-            f"the material '{name}' has {word}, which is not read: remove it, or export a GLB file"
-        )
+        raise KindsError(f"the material '{name}' has {word}, which is not read: export a GLB file")
     opacity = 1.0 - _numbers("Tr", material.get("tr", "0"), 1)[0]
     if "d" in material:
         (opacity,) = _numbers("d", material["d"], 1)
@@ -150,7 +148,7 @@ def _fan(corners: np.ndarray) -> list[int]:
         spokes = corners - corners[:, None]
         normals = np.cross(spokes, np.roll(spokes, -1, axis=1))  # of each edge with each corner
         whole = normals[0].sum(axis=0)
-        is_hidden = (dots(normals, whole) < -_FLAT * dots(whole, whole)).any(axis=1)
+        is_hidden: np.ndarray = (dots(normals, whole) < -_FLAT * dots(whole, whole)).any(axis=1)
         first = int(is_hidden.argmin())
         if is_hidden[first]:
             raise KindsError(f"it has a face of {count} corners that is bent inwards too far: triangulate it")
