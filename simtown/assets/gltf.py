@@ -32,13 +32,6 @@ _LETTERS, _WIDTHS = "bBhH_If", {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 _TABLES = 5
 
 
-def _rows(values: np.ndarray) -> np.ndarray:
-    """(n,) the rows that (n, 1) numbers name. Raises IndexError."""
-    if values.min(initial=0) < 0:
-        raise IndexError("an index is negative")
-    return values[:, 0].astype(int)
-
-
 def _transform(node: dict[str, Any]) -> np.ndarray:
     """(4, 4) of a node in the one above it."""
     from trimesh.transformations import quaternion_matrix
@@ -139,7 +132,7 @@ class Glb:
         """The faces of a primitive."""
         rows = np.arange(self._count(primitive))
         if "indices" in primitive:
-            rows = _rows(self.values(primitive["indices"]))[rows]
+            rows = self.values(primitive["indices"])[rows, 0].astype(int)
 
         def of_corners(attribute: str) -> np.ndarray:
             return self.values(primitive["attributes"][attribute])[rows.reshape(-1, 3)]
@@ -181,8 +174,8 @@ class Glb:
         values = self._table(about)
         if "sparse" in about:
             sparse = about["sparse"]
-            rows = self._table({"type": "SCALAR", **sparse, **sparse["indices"]})
-            values[_rows(rows)] = self._table({**about, "byteOffset": 0, **sparse, **sparse["values"]})
+            rows = self._table({"type": "SCALAR", **sparse, **sparse["indices"]})[:, 0].astype(int)
+            values[rows] = self._table({**about, "byteOffset": 0, **sparse, **sparse["values"]})
         return values
 
     def _table(self, about: dict[str, Any]) -> np.ndarray:
@@ -197,6 +190,8 @@ class Glb:
         steps = view.get("byteStride", number.itemsize * shape[1]), number.itemsize
         content = self._view(about["bufferView"])
         values = np.ndarray(shape, number, content, about.get("byteOffset", 0), steps).astype(float)
+        if shape[1] == 1 and values.min(initial=0) < 0:
+            raise IndexError("an index is negative")
         return np.maximum(values / np.iinfo(number).max, -1.0) if about.get("normalized") else values
 
     def _view(self, number: int) -> np.ndarray:

@@ -82,22 +82,24 @@ def files_of(mesh: Path) -> dict[str, bytes]:
 
     Raises KindsError if one is missing or cannot be read.
     """
-    files, waiting = dict[str, bytes](), [(mesh.name, mesh.name)]
-    for name, source in waiting:  # which grows
+    files, waiting = dict[str, bytes](), [mesh.name]
+    for name in waiting:  # which grows
         if name in files:
             continue
         with _reading(mesh):
             if {*name} & {"\\", ":"}:
-                raise KindsError(f"'{name:.80}' is not the name of a file beside it: change it in {source}")
+                raise KindsError(
+                    f"'{name:.80}' is not the name of a file beside it: change it where it is named"
+                )
             path = inside(mesh.parent, name)
             if not path.is_file():
                 raise KindsError(f"it needs {name:.80}: put the file into {mesh.parent}")
             content = files[name] = read_bytes(path, follow=False)
             ending = path.suffix.lower()
             if ending == ".glb":
-                waiting += [(other, name) for other in gltf.Glb(content, {}).names]
+                waiting += gltf.Glb(content, {}).names
             if ending in (".obj", ".mtl"):
-                waiting += [(other, name) for other in wavefront.files_named(content)]
+                waiting += wavefront.files_named(content)
     return files
 
 
@@ -114,13 +116,13 @@ def read(file: Path, about: KindFile, where: Path) -> tuple[Mesh, str]:
         raise KindsError(f"{file}: forward is '{forward}' and up is '{up}': give two different axes")
     x, z = (np.eye(3)["xyz".index(axis)] * float(f"{sign}1") for sign, axis in (forward, up))
     standing = _standing(dots(corners[..., None, :], np.stack([x, np.cross(z, x), z])), about.length)
-    _check_size(str(where), standing.reshape(-1, 3))
+    _check_size(where, standing.reshape(-1, 3))
     materials, body = _materials(file, about, corners, colour, names)
     mesh = solid(standing, materials)
     if len(mesh.triangles) > MOST_FACES:
         mesh = simplified(mesh)
         mesh = Mesh(_standing(mesh.vertices, about.length), mesh.triangles, mesh.materials)
-    _check_faces(str(where), mesh)
+    _check_faces(where, mesh)
     return mesh, body
 
 
@@ -138,13 +140,14 @@ def made(where: str, kind: VehicleKind) -> Mesh:
     return mesh
 
 
-def _check_faces(where: str, mesh: Mesh) -> None:
+def _check_faces(where: object, mesh: Mesh) -> None:
+    """Raises KindsError if a mesh has none or too many; `where` says whose it is."""
     count = len(mesh.triangles)
     if not 0 < count <= MOST_FACES:
         raise KindsError(f"{where} has {count:,} faces: a vehicle has at least 1 and at most {MOST_FACES:,}")
 
 
-def _check_size(where: str, points: np.ndarray) -> None:
+def _check_size(where: object, points: np.ndarray) -> None:
     """Raises KindsError if (n, 3) points are too far apart or too close."""
     size, least, most = np.ptp(points, axis=0), np.array(LEAST_SIZE), np.array(LARGEST_SIZE)
     if not ((size >= least - _ROUNDING) & (size <= most + _ROUNDING)).all():
@@ -186,8 +189,8 @@ def _moved(transform: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray, n
     corners = dots(part.corners[..., None, :], transform[:3, :3]) + transform[:3, 3]
     for numbers in (corners, part.places, part.colour, part.opacity, part.cutoff):
         if numbers is not None and not np.isfinite(numbers).all():
-            wrong = "corners, texture coordinates or colours that are missing or not finite (NaN)"
-            raise KindsError(f"its material '{part.name}' has {wrong}: export it again")
+            wrong = f"its material '{part.name}' has corners, texture coordinates or colours"
+            raise KindsError(f"{wrong} that are missing or not finite (NaN): export it again")
     if np.linalg.det(transform[:3, :3]) < 0:  # a mirror, which would turn them inside out
         corners = corners[:, ::-1]
     colours = part.colours.clip(0, 1)

@@ -4,7 +4,6 @@ import io
 import json
 import re
 import struct
-import zlib
 from contextlib import suppress
 
 import numpy as np
@@ -187,9 +186,9 @@ def many(nodes, faces):
 
 
 def large_picture():
-    """The beginning of a PNG file of 13,000 by 13,000 pixels, which has none."""
-    header = b"IHDR" + struct.pack(">IIBBBBB", 13_000, 13_000, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n\0\0\0\r" + header + struct.pack(">I", zlib.crc32(header)) + b"\0\0\0\0IDAT"
+    content = io.BytesIO()
+    Image.new("1", (9_000, 9_000)).save(content, "PNG")
+    return content.getvalue()
 
 
 EXTENSIONS = (
@@ -202,7 +201,7 @@ REFUSED = {
     **{f"mode {n}": (lambda w, n=n: w.primitive.update(mode=n), f"(mode {n})") for n in (0, 1, 2, 3, 5, 6)},
     "webp": (beside("skin.webp"), "needs skin.webp"),
     "query": (beside("skin.png?v=2"), "skin.png?v=2"),
-    "drive": (beside("C:/skin.png"), "change it in own.glb"),
+    "drive": (beside("C:/skin.png"), "'C:/skin.png' is not"),
     "data address": (beside("data:image/png;base64,iVBORw0KGgo="), "'data:image/png"),
     "bmp": (textured(content=picture(ending="BMP")), "not a PNG or JPEG"),
     "gif": (textured(content=picture(ending="GIF")), "not a PNG or JPEG"),
@@ -223,7 +222,7 @@ REFUSED = {
     "3,000 nodes": (many(3_000, 100), "900,000 corners"),
     "20,000 boxes": (many(20_000, 12), "720,000 corners"),
     "many corners": (lambda w: w.accessors[0].update(count=2_000_000), "cannot be read"),
-    "13,000²": (textured(content=large_picture()), "169,000,000 pixels"),
+    "9,000²": (textured(content=large_picture()), "81,000,000 pixels"),
     "short": (lambda w: w.views[0].update(byteLength=20), "cannot be read"),
 }  # fmt: skip
 
@@ -300,12 +299,12 @@ WRITTEN = {
     "decimal commas": (USED, "newmtl Body\nKd 0,8 0,2 0,1\n", "'Kd 0,8 0,2 0,1'"),
     "spectral": (USED, "newmtl Body\nKd spectral a.rfl\n", "Kd spectral"),
     "-halo": (USED, f"{RED}d -halo 0.5\n", "d -halo"),
-    "backslash": (USED, f"{RED}map_Kd maps\\a.png\n", "change it in a.mtl"),
-    "drive": (USED, f"{RED}map_Kd C:/a.png\n", "change it in a.mtl"),
+    "backslash": (USED, f"{RED}map_Kd maps\\a.png\n", "is not the name"),
+    "drive": (USED, f"{RED}map_Kd C:/a.png\n", "is not the name"),
     "above": (USED, f"{RED}map_Kd ../a.png\n", "'../a.png'"),
     "option": (USED, f"{RED}map_Kd -s 3 1 1 a.png\n", "map_Kd -s"),
     "opacity texture": (USED, f"{RED}map_d a.png\n", "map_d"),
-    "drive of materials": (USED.replace("a.mtl", "C:\\a.mtl"), RED, "change it in own.obj"),
+    "drive of materials": (USED.replace("a.mtl", "C:\\a.mtl"), RED, "is not the name"),
     "another name": (USED.replace("Body\n", "Boddy\n"), RED, "no file of mtllib"),
     "no coordinates": (re.sub("/-?1", "", USED), f"{RED}map_Kd a.png\n", "texture coordinates"),
     "lines": (f"{USED}l 1 2\n", RED, "'l 1 2' is not read"),
