@@ -148,7 +148,7 @@ def _fan(corners: np.ndarray) -> list[int]:
         spokes = corners - corners[:, None]
         normals = np.cross(spokes, np.roll(spokes, -1, axis=1))  # of each edge with each corner
         whole = normals[0].sum(axis=0)
-        is_hidden: np.ndarray = (dots(normals, whole) < -_FLAT * dots(whole, whole)).any(axis=1)
+        is_hidden = (dots(normals, whole) < -_FLAT * dots(whole, whole)).max(axis=1)
         first = int(is_hidden.argmin())
         if is_hidden[first]:
             raise KindsError(f"it has a face of {count} corners that is bent inwards too far: triangulate it")
