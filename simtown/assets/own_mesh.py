@@ -7,20 +7,19 @@ become one colour a face, and that the nearest of the palette. :mod:`simtown.ass
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import unquote
 
 import msgspec
 import numpy as np
 
 from simtown.assets import gltf, wavefront
-from simtown.assets.faces import Part, check_counts, linear
+from simtown.assets.faces import Part, linear
 from simtown.assets.mending import MOST_FACES, simplified, solid
-from simtown.assets.mesh import Mesh, VehicleKind, face_normals, lengths
+from simtown.assets.mesh import Mesh, VehicleKind, dots, face_normals, lengths
 from simtown.assets.palette import MATERIALS, PAINTS, material
 from simtown.core.files import KindsError
 from simtown.core.untrusted import RefusedError, inside, read_bytes
@@ -31,17 +30,19 @@ LARGEST_SIZE, LEAST_SIZE = (7.0, 2.5, 4.0), (0.3, 0.1, 0.2)
 NEAR = 0.12
 #: Metres by which rounding may change a size.
 _ROUNDING = 1e-3
-#: How a file of each kind names those that belong to it: materials and pictures.
-_NAMED = {".glb": "uri", ".obj": "mtllib", ".mtl": "map_Kd"}
+#: Most pixels of all textures of a file.
+MOST_PIXELS = 2**26
 #: What is less opaque than this is glass.
 _CLEAR = 0.75
-#: What only people are made of.
-_PEOPLE = ("skin", "skin dark")
-#: What a colour may come to: paints, and parts of a vehicle that are no plain paint.
-_COLOURS = (*(paint for paint in PAINTS if paint not in _PEOPLE), "tyre", "hub", "steel", "dark", "trim")
-#: These only if the colour is the very one: so exports of simtown come back with their glass and lamps.
-_LAMPS = ("window", "lamp glow", "headlamp", "taillamp", "beacon red", "beacon blue", "beacon amber")
-_EXACT = ("glass", *_LAMPS, *_PEOPLE)
+#: What a colour comes to only if it is the very one: so exports of simtown come back with glass and lamps.
+_EXACT = (
+    "glass", "window", "lamp glow", "headlamp", "taillamp", "beacon red", "beacon blue", "beacon amber",
+    "skin", "skin dark",
+)  # fmt: skip
+#: What else a colour may come to: paints, and parts of a vehicle that are no plain paint.
+_COLOURS = tuple(name for name in (*PAINTS, "tyre", "hub", "steel", "dark", "trim") if name not in _EXACT)
+#: (m, 3) linear colours of all materials of the town.
+_PALETTE = linear(np.array([each.colour for each in MATERIALS]))
 #: The largest difference of a linear channel in [0, 1] between a colour and itself in a file of 8 bits.
 _SAME = 0.003
 #: From linear RGB to what the eye's three cones get, and from its cube root to Oklab.
@@ -66,12 +67,12 @@ class KindFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @contextmanager
-def _reading(mesh: Path, remedy: str = "") -> Iterator[None]:
+def _reading(mesh: Path) -> Iterator[None]:
     """Errors of the readers become KindsErrors that name the mesh's file."""
     try:
         yield
     except (KindsError, RefusedError) as error:
-        raise KindsError(f"{mesh}: {remedy}{error}") from error
+        raise KindsError(f"{mesh}: {error}") from error
     except Exception as error:  # a damaged file raises all kinds
         raise KindsError(f"{mesh} cannot be read as {mesh.suffix[1:].upper()}: {error!r:.200}") from error
 
@@ -81,23 +82,24 @@ def files_of(mesh: Path) -> dict[str, bytes]:
 
     Raises KindsError if one is missing or cannot be read.
     """
-    files, named = dict[str, bytes](), [(mesh.name, "")]
-    for name, remedy in named:  # which grows
+    files, waiting = dict[str, bytes](), [mesh.name]
+    for name in waiting:  # which grows
         if name in files:
             continue
-        with _reading(mesh, remedy):
-            if {*name} & {"\\", ":"}:
-                raise RefusedError(f"'{name}' is not the name of a file beside it")
-            path = inside(mesh.parent, unquote(name))
-        if not path.is_file():
-            raise KindsError(f"{mesh} needs {name}: put the file into {mesh.parent}")
-        content = files[name] = read_bytes(path, follow=False)
-        ending = path.suffix.lower()
         with _reading(mesh):
-            others = gltf.files_named(content) if ending == ".glb" else []
+            if {*name} & {"\\", ":"}:
+                raise KindsError(
+                    f"'{name:.80}' is not the name of a file beside it: change it where it is named"
+                )
+            path = inside(mesh.parent, name)
+            if not path.is_file():
+                raise KindsError(f"it needs {name:.80}: put the file into {mesh.parent}")
+            content = files[name] = read_bytes(path, follow=False)
+            ending = path.suffix.lower()
+            if ending == ".glb":
+                waiting += gltf.Glb(content, {}).names
             if ending in (".obj", ".mtl"):
-                others = wavefront.files_named(name, content)
-        named += [(other, f"change {_NAMED[ending]} in {name}: ") for other in others]
+                waiting += wavefront.files_named(content)
     return files
 
 
@@ -106,21 +108,22 @@ def read(file: Path, about: KindFile, where: Path) -> tuple[Mesh, str]:
 
     Raises KindsError if the mesh cannot be used; the message names the file and says what to change.
     """
-    is_glb = where.suffix.lower() == ".glb"
-    if not is_glb and None in (about.length, about.forward, about.up):
+    if where.suffix.lower() == ".obj" and None in (about.length, about.forward, about.up):
         raise KindsError(f"{file}: an OBJ file has no metres and axes: give length, forward and up")
     corners, colour, names = _load(where, about.node)
     up, forward = about.up or "+y", about.forward or "+z"
     if up[1] == forward[1]:
         raise KindsError(f"{file}: forward is '{forward}' and up is '{up}': give two different axes")
     x, z = (np.eye(3)["xyz".index(axis)] * float(f"{sign}1") for sign, axis in (forward, up))
+    standing = _standing(dots(corners[..., None, :], np.stack([x, np.cross(z, x), z])), about.length)
+    _check_size(where, standing.reshape(-1, 3))
     materials, body = _materials(file, about, corners, colour, names)
-    mesh = solid(_standing(corners @ np.stack([x, np.cross(z, x), z]).T, about.length), materials)
+    mesh = solid(standing, materials)
     if len(mesh.triangles) > MOST_FACES:
         mesh = simplified(mesh)
         mesh = Mesh(_standing(mesh.vertices, about.length), mesh.triangles, mesh.materials)
-    advice = "give a length of {}, or other axes as forward and up"
-    return _checked(str(where), mesh, advice), body
+    _check_faces(where, mesh)
+    return mesh, body
 
 
 def made(where: str, kind: VehicleKind) -> Mesh:
@@ -132,28 +135,30 @@ def made(where: str, kind: VehicleKind) -> Mesh:
         raise KindsError(f"{where} cannot be made: {error!r:.200}") from error
     if body not in PAINTS:
         raise KindsError(f"{where}: the body's paint '{body}' is none of {', '.join(PAINTS)}")
-    return _checked(where, mesh, "make it {} m long")
-
-
-def _checked(where: str, mesh: Mesh, advice: str) -> Mesh:
-    """The mesh. Raises KindsError if it is too large or small, or has too many faces.
-
-    The advice has a place for the lengths that fit.
-    """
-    size, least, most = np.ptp(mesh.bounds, axis=0), np.array(LEAST_SIZE), np.array(LARGEST_SIZE)
-    if (size < least - _ROUNDING).any() or (size > most + _ROUNDING).any():
-        sizes = [" x ".join(f"{x:.3g}" for x in each) for each in (size, LEAST_SIZE, LARGEST_SIZE)]
-        rule = "{} m long, wide and high, and a vehicle at least {} and at most {}".format(*sizes)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            shortest = f"{size[0] * (least / size).max() + 0.005:.2f}"
-            longest = f"{size[0] * (most / size).min() - 0.005:.2f}"
-        remedy = "no length fits its proportions: change them, or which axes are its front and its top"
-        if float(shortest) <= float(longest):
-            remedy = advice.format(f"{shortest} to {longest}")
-        raise KindsError(f"{where} is {rule}: {remedy}")
-    if len(mesh.triangles) > MOST_FACES:
-        raise KindsError(f"{where} has {len(mesh.triangles):,} faces: a vehicle has at most {MOST_FACES:,}")
+    _check_size(where, mesh.vertices)
+    _check_faces(where, mesh)
     return mesh
+
+
+def _check_faces(where: object, mesh: Mesh) -> None:
+    """Raises KindsError if a mesh has none or too many; `where` says whose it is."""
+    count = len(mesh.triangles)
+    if not 0 < count <= MOST_FACES:
+        raise KindsError(f"{where} has {count:,} faces: a vehicle has at least 1 and at most {MOST_FACES:,}")
+
+
+def _check_size(where: object, points: np.ndarray) -> None:
+    """Raises KindsError if (n, 3) points are too far apart or too close."""
+    size, least, most = np.ptp(points, axis=0), np.array(LEAST_SIZE), np.array(LARGEST_SIZE)
+    if not ((size >= least - _ROUNDING) & (size <= most + _ROUNDING)).all():
+        proportions = size[0] / np.maximum(size, 1e-300)
+        shortest = f"{(proportions * least).max() + 0.005:.2f}"
+        longest = f"{(proportions * most).min() - 0.005:.2f}"
+        remedy = "no length fits its proportions: change them"
+        if float(shortest) <= float(longest):
+            remedy = f"give a length of {shortest} to {longest}"
+        rule = f"{size.round(2)} m long, wide and high, and a vehicle from {least} to {most}"
+        raise KindsError(f"{where} is {rule}: {remedy}, or other axes as its front and its top")
 
 
 def _load(where: Path, node: str | None) -> list[np.ndarray]:
@@ -168,9 +173,11 @@ def _load(where: Path, node: str | None) -> list[np.ndarray]:
         elif node is not None:
             raise KindsError("an OBJ file has no nodes: leave node out")
         else:
-            parts = [(np.eye(4), part) for part in wavefront.read_obj(where.name, files)]
+            parts = [(np.eye(4), part) for part in wavefront.read_obj(files[where.name], files)]
         textures = {part.texture for _, part in parts if part.texture}
-        check_counts(pixels=sum(prod(texture.picture.size) for texture in textures))
+        pixels = sum(prod(texture.picture.size) for texture in textures)
+        if pixels > MOST_PIXELS:
+            raise KindsError(f"its textures have {pixels:,} pixels: reduce them to at most {MOST_PIXELS:,}")
         faces = [np.concatenate(arrays) for arrays in zip(*(_moved(*each) for each in parts), strict=True)]
         if not faces or not len(faces[0]):
             raise KindsError("it has 0 faces with an area: give a mesh of triangles")
@@ -179,15 +186,16 @@ def _load(where: Path, node: str | None) -> list[np.ndarray]:
 
 def _moved(transform: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The faces of one part that have an area, at its place. Raises KindsError if a number is not finite."""
-    corners = sum(part.corners[..., i, None] * transform[:3, i] for i in range(3)) + transform[:3, 3]
-    for numbers in (corners, part.places, part.tints):
+    corners = dots(part.corners[..., None, :], transform[:3, :3]) + transform[:3, 3]
+    for numbers in (corners, part.places, part.colour, part.opacity, part.cutoff):
         if numbers is not None and not np.isfinite(numbers).all():
-            raise KindsError("it has corners or colours that are not finite (NaN): export it again")
+            wrong = f"its material '{part.name}' has corners, texture coordinates or colours"
+            raise KindsError(f"{wrong} that are missing or not finite (NaN): export it again")
     if np.linalg.det(transform[:3, :3]) < 0:  # a mirror, which would turn them inside out
         corners = corners[:, ::-1]
-    colours = np.clip(part.colours, 0, 1)
+    colours = part.colours.clip(0, 1)
     kept = (lengths(face_normals(corners)) > 0) & ~np.isnan(colours[:, 3])
-    return corners[kept], colours[kept], np.full(kept.sum(), part.name, dtype=object)
+    return corners[kept], colours[kept], np.full(kept.sum(), str(part.name), dtype=object)
 
 
 def _standing(corners: np.ndarray, length: float | None = None) -> np.ndarray:
@@ -195,12 +203,12 @@ def _standing(corners: np.ndarray, length: float | None = None) -> np.ndarray:
 
     Without a length they stay where they are if that is so already, but for `NEAR`.
     """
-    low, high = np.min(corners.reshape(-1, 3), axis=0), np.max(corners.reshape(-1, 3), axis=0)
-    foot = np.array([*(low + high)[:2] / 2, low[2]])
-    if not length:
-        return corners if (np.abs(foot) < NEAR).all() else corners - foot
-    result: np.ndarray = (corners - foot) * (length / max(high[0] - low[0], 1e-12))
-    return result
+    points = corners.reshape(-1, 3)
+    foot = (points.min(axis=0) + points.max(axis=0)) / 2
+    foot[2] = points[:, 2].min()
+    if length:
+        return (corners - foot) * (length / max(np.ptp(points[:, 0]), 1e-12))
+    return corners if (np.abs(foot) < NEAR).all() else corners - foot
 
 
 def _materials(
@@ -213,15 +221,13 @@ def _materials(
     """
     seen, has = colour[:, :3], ", ".join(sorted(filter(None, {*names}))) or "none with a name"
     result = _nearest(seen, _COLOURS)
-    for exact in _EXACT:
-        own_colour = linear(np.array(MATERIALS[material(exact)].colour))
-        result[(np.abs(seen - own_colour) < _SAME).all(axis=1)] = material(exact)
+    for exact in map(material, _EXACT):
+        result[(np.abs(seen - _PALETTE[exact]) < _SAME).all(axis=1)] = exact
     result[colour[:, 3] < _CLEAR] = material("glass")
+    town = *_COLOURS, *_EXACT
     for name, chosen in about.materials.items():
-        if name not in names or chosen not in (*_COLOURS, *_EXACT):
-            known = (
-                f"the materials of the mesh are: {has}, and of the town: {', '.join((*_COLOURS, *_EXACT))}"
-            )
+        if name not in names or chosen not in town:
+            known = f"the materials of the mesh are: {has}, and of the town: {', '.join(town)}"
             raise KindsError(f"{file}: materials has {name} = '{chosen}', but {known}")
         result[names == name] = material(chosen)
     body = (names == about.paint) | (about.paint is None)
@@ -239,11 +245,11 @@ def _materials(
     return result, PAINTS[paint]
 
 
-def _nearest(colours: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
+def _nearest(colours: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """(n,) the materials of these names whose colours look most like (n, 3) linear ones."""
     numbers = np.array([material(name) for name in names])
-    table = _seen(linear(np.array([MATERIALS[number].colour for number in numbers])))
-    return numbers[np.square(_seen(colours)[:, None] - table).sum(axis=2).argmin(axis=1)]
+    distances = np.square(_seen(colours)[:, None] - _seen(_PALETTE[numbers])).sum(axis=2)
+    return numbers[distances.argmin(axis=1)]
 
 
 def _seen(colours: np.ndarray) -> np.ndarray:

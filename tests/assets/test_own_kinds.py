@@ -193,7 +193,7 @@ BAD = {
     "node": ('node = "door"', BOX, "one of geometry_0"),
     "large": ("length = 20", BOX, "a length of 0.41 to 5.00, or"),
     "endless": ("", trimesh.Trimesh(np.full((3, 3), np.inf), [[0, 1, 2]], process=False), "not finite"),
-    "faces": ("length = 3", trimesh.creation.icosphere(subdivisions=7), "has 327,680 faces"),
+    "faces": ("length = 3", trimesh.creation.icosphere(subdivisions=7), "has 983,040 corners"),
     "no faces": ("length = 3", trimesh.PointCloud(np.eye(3)), "points"),
     "no area": ("length = 3", trimesh.Trimesh(np.eye(3), [[0, 1, 1]], process=False), "has 0 faces"),
     "proportions": ("", trimesh.creation.box((0.1, 5, 2)), "no length fits"),
@@ -216,7 +216,7 @@ def test_a_mesh_in_a_folder_below_with_its_picture_beside_it(monkeypatch, tmp_pa
     (tmp_path / "models").mkdir()
     content = re.sub(rb'"images":.*?\]', lambda found: named.ljust(len(found[0])), content)
     (tmp_path / "models" / "box.glb").write_bytes(content)
-    with pytest.raises(KindsError, match=r"box.glb needs my%20skin.png"):
+    with pytest.raises(KindsError, match=r"box.glb: it needs my skin.png"):
         read(monkeypatch, tmp_path, BOX, 'mesh = "models/box.glb"')
     picture.save(tmp_path / "models" / "my skin.png")
     assert read(monkeypatch, tmp_path, BOX, 'mesh = "models/box.glb"')[1] == "green"
@@ -230,7 +230,7 @@ def test_an_obj_file_needs_what_it_names_and_says_nothing_of_metres(monkeypatch,
     with pytest.raises(KindsError, match="no metres and axes: give length, forward and up"):
         load(ENTITIES)[0].read()
     (folder / "dinghy.mtl").unlink()
-    with pytest.raises(KindsError, match=r"dinghy.obj needs dinghy.mtl: put the file into"):
+    with pytest.raises(KindsError, match=r"dinghy.obj: it needs dinghy.mtl: put the file into"):
         load(ENTITIES)
 
 
