@@ -89,6 +89,8 @@ def simplified(mesh: Mesh) -> Mesh:
             wrong = wrong[i[chosen]]
             refused[i[chosen[wrong]]] += 1
             chosen = chosen[~wrong]
+        if not left.any():  # copies at one place
+            break
         planes[:, i[chosen]] = whole[:, chosen]
         vertices, triangles, materials = moved, shrunk[left], materials[left]
     used, index = np.unique(triangles, return_inverse=True)

@@ -81,23 +81,25 @@ def files_of(mesh: Path) -> dict[str, bytes]:
 
     Raises KindsError if one is missing or cannot be read.
     """
-    files, named = dict[str, bytes](), [(mesh.name, "")]
-    for name, remedy in named:  # which grows
+    files, named = dict[str, bytes](), [(mesh.name, mesh.name, "")]
+    for name, on_disk, remedy in named:  # which grows
         if name in files:
             continue
         with _reading(mesh, remedy):
             if {*name} & {"\\", ":"}:
                 raise RefusedError(f"'{name}' is not the name of a file beside it")
-            path = inside(mesh.parent, unquote(name))
+            path = inside(mesh.parent, on_disk)
         if not path.is_file():
             raise KindsError(f"{mesh} needs {name}: put the file into {mesh.parent}")
         content = files[name] = read_bytes(path, follow=False)
         ending = path.suffix.lower()
         with _reading(mesh):
-            others = gltf.files_named(content) if ending == ".glb" else []
-            if ending in (".obj", ".mtl"):
-                others = wavefront.files_named(name, content)
-        named += [(other, f"change {_NAMED[ending]} in {name}: ") for other in others]
+            others: dict[str, str] = {}
+            if ending == ".glb":
+                others = {uri: unquote(uri) for uri in gltf.files_named(content)}
+            elif ending in (".obj", ".mtl"):
+                others = {other: other for other in wavefront.files_named(name, content)}
+        named += [(*other, f"change {_NAMED[ending]} in {name}: ") for other in others.items()]
     return files
 
 
@@ -114,12 +116,14 @@ def read(file: Path, about: KindFile, where: Path) -> tuple[Mesh, str]:
     if up[1] == forward[1]:
         raise KindsError(f"{file}: `forward` is '{forward}' and `up` is '{up}': give two different axes")
     x, z = (np.eye(3)["xyz".index(axis)] * float(f"{sign}1") for sign, axis in (forward, up))
+    corners = _standing(corners @ np.stack([x, np.cross(z, x), z]).T, about.length)
+    advice = "give a `length` of {}, or other axes as `forward` and `up`"
+    _check_size(str(where), corners.reshape(-1, 3), advice)  # before they are rounded
     materials, body = _materials(file, about, corners, colour, names)
-    mesh = solid(_standing(corners @ np.stack([x, np.cross(z, x), z]).T, about.length), materials)
+    mesh = solid(corners, materials)
     if len(mesh.triangles) > MOST_FACES:
         mesh = simplified(mesh)
         mesh = Mesh(_standing(mesh.vertices, about.length), mesh.triangles, mesh.materials)
-    advice = "give a `length` of {}, or other axes as `forward` and `up`"
     return _checked(str(where), mesh, advice), body
 
 
@@ -136,12 +140,20 @@ def made(where: str, kind: VehicleKind) -> Mesh:
 
 
 def _checked(where: str, mesh: Mesh, advice: str) -> Mesh:
-    """The mesh. Raises KindsError if it is too large or small, or has too many faces.
+    """The mesh. Raises KindsError, also if it has no faces or too many."""
+    _check_size(where, mesh.vertices, advice)
+    if not 0 < len(mesh.triangles) <= MOST_FACES:
+        raise KindsError(f"{where} has {len(mesh.triangles):,} faces: a vehicle has 1 to {MOST_FACES:,}")
+    return mesh
+
+
+def _check_size(where: str, points: np.ndarray, advice: str) -> None:
+    """Raises KindsError unless (n, 3) points are neither too large nor too small.
 
     The advice has a place for the lengths that fit.
     """
-    size, least, most = np.ptp(mesh.bounds, axis=0), np.array(LEAST_SIZE), np.array(LARGEST_SIZE)
-    if (size < least - _ROUNDING).any() or (size > most + _ROUNDING).any():
+    size, least, most = np.ptp(points, axis=0), np.array(LEAST_SIZE), np.array(LARGEST_SIZE)
+    if not ((size >= least - _ROUNDING).all() and (size <= most + _ROUNDING).all()):
         sizes = [" x ".join(f"{x:.3g}" for x in each) for each in (size, LEAST_SIZE, LARGEST_SIZE)]
         rule = "{} m long, wide and high, and a vehicle at least {} and at most {}".format(*sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -151,9 +163,6 @@ def _checked(where: str, mesh: Mesh, advice: str) -> Mesh:
         if float(shortest) <= float(longest):
             remedy = advice.format(f"{shortest} to {longest}")
         raise KindsError(f"{where} is {rule}: {remedy}")
-    if len(mesh.triangles) > MOST_FACES:
-        raise KindsError(f"{where} has {len(mesh.triangles):,} faces: a vehicle has at most {MOST_FACES:,}")
-    return mesh
 
 
 def _load(where: Path, node: str | None) -> list[np.ndarray]:
@@ -180,14 +189,14 @@ def _load(where: Path, node: str | None) -> list[np.ndarray]:
 def _moved(transform: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The faces of one part that have an area, at its place. Raises KindsError if a number is not finite."""
     corners = sum(part.corners[..., i, None] * transform[:3, i] for i in range(3)) + transform[:3, 3]
-    for numbers in (corners, part.places, part.tints):
+    for numbers in (corners, part.places, part.tints, part.colour, part.opacity, part.cutoff):
         if numbers is not None and not np.isfinite(numbers).all():
             raise KindsError("it has corners or colours that are not finite (NaN): export it again")
     if np.linalg.det(transform[:3, :3]) < 0:  # a mirror, which would turn them inside out
         corners = corners[:, ::-1]
     colours = np.clip(part.colours, 0, 1)
     kept = (lengths(face_normals(corners)) > 0) & ~np.isnan(colours[:, 3])
-    return corners[kept], colours[kept], np.full(kept.sum(), part.name, dtype=object)
+    return corners[kept], colours[kept], np.full(kept.sum(), str(part.name), dtype=object)
 
 
 def _standing(corners: np.ndarray, length: float | None = None) -> np.ndarray:

@@ -164,6 +164,7 @@ DRAWN = {
     "colours of corners": (tinted, "blue"),
     "transmission": (clear, "glass"),
     "data address": (data_address, "blue"),
+    "a name that is a number": (lambda w: w.material.update(name=5), "trim"),
     "jpeg": (lambda w: w.textured(0.75, picture(ending="JPEG")), "blue"),
 }  # fmt: skip
 
@@ -237,6 +238,11 @@ REFUSED = {
     "many corners": (lambda w: w.accessors[0].update(count=2_000_000), "2,000,000 corners"),
     "13,000²": (lambda w: w.textured(content=large_picture()), "169,000,000 pixels"),
     "short": (lambda w: w.views[0].update(byteLength=20), "cannot be read"),
+    "colour of NaN": (lambda w: w.base.update(baseColorFactor=[np.nan, 0, 0, 1]), "not finite"),
+    "opacity of NaN": (lambda w: w.base.update(baseColorFactor=[1, 0, 0, np.nan]), "not finite"),
+    "cutoff of NaN": (lambda w: w.material.update(alphaMode="MASK", alphaCutoff=np.nan), "not finite"),
+    "tiny": (lambda w: w.node.update(scale=[1e-6] * 3), "give a `length` of 0.41 to 5.00"),
+    "enormous": (lambda w: w.node.update(scale=[1e200] * 3), "give a `length` of 0.41 to 5.00"),
 }  # fmt: skip
 
 
@@ -341,6 +347,9 @@ WRITTEN = {
     "absent corner": (USED.replace("f 5/1", "f 0/1"), RED, "lack corners"),
     "later corner": (USED.replace("f 5/1", "f 99/1"), RED, "cannot be read"),
     "NaN": (USED.replace("v 2 0 0", "v nan 0 0"), RED, "not finite"),
+    "Kd of inf": (USED, "newmtl Body\nKd inf 0 0\n", "not finite"),
+    "percent": (USED.replace("a.mtl", "100%25.mtl"), RED, "red"),
+    "needles": (re.sub("(?m)^v . .", "v 0 0", SQUARE) + FACES.replace("f 4/1 3/1 2/1 1/1", ""), "", "0 faces"),
     "polygon": (f"{USED}f {'1/1 ' * 50_000}\n", RED, "own.obj, line 16: a face of 50,000 corners"),
     "star": (STAR, "", "bent inwards"),
     "faces": (SQUARE + "f 1 2 3\n" * 200_001, "", "200,001 faces"),
@@ -349,7 +358,7 @@ WRITTEN = {
 
 @pytest.mark.parametrize(("obj", "mtl", "said"), WRITTEN.values(), ids=WRITTEN)
 def test_an_obj_file_is_drawn_as_programs_write_it(monkeypatch, tmp_path, obj, mtl, said):
-    for name, content in {"a.mtl": mtl, "b.mtl": "newmtl Other\n", "b c.mtl": "# nothing\n"}.items():
+    for name, content in {"a.mtl": mtl, "100%25.mtl": mtl, "b.mtl": "newmtl Other\n", "b c.mtl": "# nothing\n"}.items():
         (tmp_path / name).write_text(content, newline="")
     (tmp_path / "a.png").write_bytes(picture())
     about = 'length = 2\nforward = "+x"\nup = "+z"'
@@ -389,7 +398,7 @@ def test_grey_is_never_skin(monkeypatch, tmp_path):
     assert ("skin" in found, "skin dark" in found) == (True, False)
 
 
-@given(st.tuples(*[st.floats(0.01, 30)] * 3))
+@given(st.tuples(*[st.floats(-9, 2).map(np.exp2)] * 3))
 def test_advice_can_be_followed(tmp_path_factory, size):
     folder = tmp_path_factory.mktemp("advice")
     content = trimesh.creation.box(size).export(file_type="glb")
