@@ -82,24 +82,25 @@ def files_of(mesh: Path) -> dict[str, bytes]:
 
     Raises KindsError if one is missing or cannot be read.
     """
-    files, waiting = dict[str, bytes](), [mesh.name]
-    for name in waiting:  # which grows
+    files, waiting = dict[str, bytes](), [(mesh.name, "")]
+    for name, remedy in waiting:  # which grows
         if name in files:
             continue
         with _reading(mesh):
             if {*name} & {"\\", ":"}:
-                raise KindsError(
-                    f"'{name:.80}' is not the name of a file beside it: change it where it is named"
-                )
+                raise KindsError(f"'{name:.80}' is not the name of a file beside it: {remedy}")
             path = inside(mesh.parent, name)
             if not path.is_file():
                 raise KindsError(f"it needs {name:.80}: put the file into {mesh.parent}")
             content = files[name] = read_bytes(path, follow=False)
             ending = path.suffix.lower()
+            others: list[str] = []
             if ending == ".glb":
-                waiting += gltf.Glb(content, {}).names
+                others = gltf.Glb(content, {}).names
             if ending in (".obj", ".mtl"):
-                waiting += wavefront.files_named(content)
+                others = wavefront.files_named(content)
+            statement = "map_Kd" if ending == ".mtl" else "mtllib" if ending == ".obj" else "uri"
+            waiting += [(other, f"change {statement} in {name}") for other in others]
     return files
 
 

@@ -21,6 +21,8 @@ _FLAT = 1e-4
 _LIGHT_GREY = 0.8
 #: Statements of an OBJ file that change neither shape nor colour: names, groups, smoothing, normals.
 _WITHOUT_EFFECT = ("o", "g", "s", "mg", "vn", "mtllib", "lod", "shadow_obj", "trace_obj")
+#: An option of a texture that scales or shifts its coordinates, by one to three numbers.
+_OPTION = re.compile(r"-([so])((?: [-+]?\d*\.?\d+){1,3}) ")
 #: A name of materials, which may have spaces if it ends as usual.
 _LIBRARY = re.compile(r"\S.*?\.mtl(?=\s|$)|\S.*", re.IGNORECASE)
 
@@ -43,10 +45,21 @@ def files_named(content: bytes) -> list[str]:
         if word == "mtllib":
             names += _LIBRARY.findall(rest)
         elif word.lower() == "map_kd":
-            if rest.startswith("-"):
-                raise KindsError(f"map_Kd {rest:.60}: options of textures are not read: move the coordinates")
-            names.append(rest)
+            names.append(_texture(rest)[0])
     return names
+
+
+def _texture(rest: str) -> tuple[str, np.ndarray, np.ndarray]:
+    """The file of a texture, and the (2,) scale and (2,) shift of its coordinates. Raises KindsError."""
+    scale, shift = np.ones(2), np.zeros(2)
+    while option := _OPTION.match(rest):
+        numbers = np.array([float(number) for number in option[2].split()[:2]])
+        changed = scale if option[1] == "s" else shift
+        changed[: len(numbers)] = numbers
+        rest = rest[option.end() :]
+    if rest.startswith("-"):
+        raise KindsError(f"change map_Kd {rest:.60}: of its options only -s and -o are read")
+    return rest, scale, shift
 
 
 def _numbers(word: str, rest: str, *counts: int) -> list[float]:
@@ -87,9 +100,9 @@ def _part(
     colours = np.insert(linear(own_colours.mean(axis=1)), 3, 1.0, axis=1)
     part = Part(vertices[..., :3], name, colours, opacity)
     if "map_kd" in material:  # programs write any Kd beside it
-        picture = material["map_kd"]
+        picture, scale, shift = _texture(material["map_kd"])
         part.texture = Texture(parse_picture(files[picture], f"texture {picture}"))
-        part.places = np.array([0.0, 1.0]) + places * [1.0, -1.0]
+        part.places = np.array([0.0, 1.0]) + (places * scale + shift) * [1.0, -1.0]
     else:
         colours[:, :3] *= linear(np.array(_numbers("Kd", material["kd"], 1, 3)))
     return part

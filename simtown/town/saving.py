@@ -100,7 +100,7 @@ def decode(cls: type[Town], content: bytes | str, name: str = "this") -> Town:
         RecursionError,
         LookupError,
         TypeError,
-        UnicodeDecodeError,
+        UnicodeError,
         TownError,
     ) as error:
         raise TownError(f"{name} is no saved town: {error}") from error

@@ -20,6 +20,7 @@ import numpy as np
 
 from simtown.core.options import SettingsError
 from simtown.core.portable_png import png_bytes
+from simtown.core.untrusted import parse_json
 from simtown.training.models import search
 from simtown.vlm.vision_model import BatchedModel, Query, Said, UnreachableError, VisionModel
 from simtown.vlm.vlm_settings import CONTINUES
@@ -81,14 +82,20 @@ class ProgramModel(VisionModel):
     """
 
     def __init__(self, command: str) -> None:
-        self._words = shlex.split(command)
+        try:
+            self._words = shlex.split(command)
+        except ValueError as error:
+            raise SettingsError(f"command:{command} cannot be read ({error}): close it") from error
         if not self._words or shutil.which(self._words[0]) is None:
             raise SettingsError(f"command:{command} cannot be started: there is no such program")
 
     def ask(self, queries: Iterable[Query]) -> Iterator[tuple[Query, Said]]:
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         pipes |= {"encoding": "utf-8", "errors": "replace"}
-        process, waiting = subprocess.Popen(self._words, **pipes), dict[str, Query]()
+        try:
+            process, waiting = subprocess.Popen(self._words, **pipes), dict[str, Query]()
+        except OSError as error:  # such as an interpreter that is missing
+            raise UnreachableError(f"{self._words[0]} cannot be started: {error}") from error
         read: Any = partial(process.stdout.readline, LONGEST_LINE) if process.stdout else str
         with process, ThreadPoolExecutor(1) as threads:
             try:
@@ -96,10 +103,10 @@ class ProgramModel(VisionModel):
                 writing = threads.submit(_write, queries, waiting, process.stdin)
                 for line in iter(read, ""):
                     try:
-                        reply = json.loads(line)
+                        reply = parse_json(line)
                         query = waiting.pop(reply["key"])
                         said = as_said(reply.get("scores") or reply["text"], query)
-                    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+                    except (ValueError, KeyError, TypeError, AttributeError) as error:
                         wanted = 'write {"key": ..., "text": ...} for each question'
                         problem = f"{self._words[0]} wrote {line.strip()!r:.80}: {wanted}"
                         raise UnreachableError(problem) from error

@@ -30,6 +30,7 @@ from simtown.core import stopping
 from simtown.core.options import SettingsError
 from simtown.core.portable_png import png_bytes
 from simtown.core.terminal import complain
+from simtown.core.untrusted import parse_json
 from simtown.language.instructions import user_message
 from simtown.vlm.vision_model import Query, Said, UnreachableError, VisionModel
 from simtown.vlm.vlm_settings import CONTINUES, VlmSettings
@@ -101,7 +102,7 @@ class ServerModel(VisionModel):
                     break
         is_content = all(_OF_CONTENT.search(said.problem) for _, said in held)
         if len(held) == most or not (has_answered or is_content):
-            refusal = f"{self._url} refused {len(held)} questions in a row ({held[0][1].problem:.500})"
+            refusal = f"{self._url} refused {len(held)} questions in a row ({held[0][1].problem})"
             raise UnreachableError(f"{refusal}: {CONTINUES}")
         yield from held
 
@@ -160,13 +161,15 @@ class ServerModel(VisionModel):
             status, pause, said = 0, 0.0, None
             try:
                 answer, body = _within(self._settings.timeout, lambda: self._post(request))
-                status, problem = answer.status_code, _words(answer, body)
+                status = answer.status_code
+                problem = _words(answer, body)
                 pause = _seconds(answer.headers.get("Retry-After", ""))
                 said = _as_said(body) if status < 300 else None
             except Exception as error:  # libraries of HTTP raise many kinds
                 problem = f"{type(error).__name__}: {error}"
-            if self._key:
+            if self._key:  # before anything is cut, which would leave a part of it
                 problem = problem.replace(self._key, "the key")
+            problem = problem[:500]
             is_refusal = 400 <= status < 500 and status not in _PASSING
             if is_refusal and (status in _OF_A_QUESTION or _OF_CONTENT.search(problem)):
                 said = Said("", problem=problem, refused=True)
@@ -179,7 +182,7 @@ class ServerModel(VisionModel):
             else:
                 own = min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE)
                 self._stopped.wait(own * random.uniform(0.8, 1.2))
-        raise UnreachableError(f"{self._url} does not answer {query.key} ({problem:.500}): {CONTINUES}")
+        raise UnreachableError(f"{self._url} does not answer {query.key} ({problem}): {CONTINUES}")
 
     def _post(self, request: dict[str, Any]) -> tuple[requests.Response, bytes]:
         """Send a request; gives the reply with its whole body. Raises ValueError if that is too long."""
@@ -247,13 +250,13 @@ def _seconds(retry_after: str) -> float:
 def _as_said(body: bytes) -> Said | None:
     """What a server's reply says; None if it is not a completion."""
     try:
-        reply = json.loads(body.decode("utf-8-sig", "replace"))
+        reply = parse_json(body.decode("utf-8-sig", "replace"))
         choice = reply["choices"][0]
         message = choice["message"]
         text = _text(message.get("content")) or _text(message.get("refusal"))
         reasoning = _text(message.get("reasoning_content") or message.get("reasoning"))
         finish = _text(choice.get("finish_reason"))
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (ValueError, LookupError, TypeError, AttributeError):
         return None
     usage = reply.get("usage")
     counts = usage if isinstance(usage, dict) else {}
@@ -280,10 +283,10 @@ def _text(content: Any) -> str:
 
 
 def _words(answer: requests.Response, body: bytes) -> str:
-    """What a server replied, in its own words, and what to do."""
-    hint = f": is the key in {KEYS[0]} right?" if answer.status_code in (401, 403) else ""
+    """What a server replied, what to do, and its own words."""
+    hint = f" (is the key in {KEYS[0]} right?)" if answer.status_code in (401, 403) else ""
     if answer.is_redirect:
         address = urljoin(answer.url, answer.headers["Location"]).removesuffix(_PATH)
-        hint = f": it has moved to {address:.200}: give that URL"
-    text = " ".join(body[:2000].decode("utf-8-sig", "replace").split())
-    return f"{answer.status_code} {answer.reason!s:.40}: {text:.200}{hint}"
+        hint = f" (it has moved to {address}: give that URL)"
+    text = " ".join(body.decode("utf-8-sig", "replace").split())
+    return f"{answer.status_code} {answer.reason}{hint}: {text}"

@@ -7,7 +7,6 @@ lacks, so a run that was killed loses nothing and asks nothing twice.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +21,7 @@ from simtown.core.options import SettingsError, check, recorded
 from simtown.core.runs import RunRecord
 from simtown.core.streams import Stream
 from simtown.core.tables import Table
-from simtown.core.untrusted import markdown, open_to_append
+from simtown.core.untrusted import markdown, open_to_append, parse_json
 from simtown.core.version import __version__
 from simtown.datasets.groups import group_accuracies
 from simtown.datasets.manifests import SEAL
@@ -189,8 +188,8 @@ def read_answers(path: Path, file: BinaryIO) -> dict[str, Said]:
     answers: dict[str, Said] = {}
     for number, line in enumerate(lines, 1):
         try:
-            answer = msgspec.convert(json.loads(line.decode()), StoredAnswer)
-        except (ValueError, RecursionError) as error:
+            answer = msgspec.convert(parse_json(line.decode()), StoredAnswer)
+        except ValueError as error:
             problem = f"{path}, line {number} is damaged ({getattr(error, 'msg', error)})"
             raise DamagedError(f"{problem}: delete the line, and its question is asked again") from error
         answers[answer.key] = answer

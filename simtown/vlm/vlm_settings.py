@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from math import inf
 
 from simtown.core.options import option
+from simtown.core.untrusted import parse_json
 from simtown.datasets.addresses import ALL_SPLITS
 
 #: What can be asked, and by what words.
@@ -28,6 +30,7 @@ _ANSWERS = (
     "writes, and its reply is read), or auto (scores of up to 16 answers, else a reply)."
 )
 _EXAMPLES = "Ask about the first so many examples alone; a larger number later asks the others."
+_TIMEOUT = "Seconds to wait for a whole reply of a server."
 _PRICE = "Dollars for a million tokens, read and written, such as 0.15,0.60: the summary has the cost."
 
 _REQUEST = (
@@ -38,9 +41,10 @@ _REQUEST = (
 
 def _request_problem(request: str) -> str:
     try:
-        return "" if isinstance(json.loads(request), dict) else f"{request} is no JSON object"
+        json.dumps(value := parse_json(request), allow_nan=False)
     except ValueError as error:
-        return f"{request} is no JSON: {error}"
+        return f"{request:.200} is no JSON: {error}"
+    return "" if isinstance(value, dict) else f"{request:.200} is no JSON object"
 
 
 def _price_problem(price: str) -> str:
@@ -48,7 +52,8 @@ def _price_problem(price: str) -> str:
         read, written = map(float, price.split(","))
     except ValueError:
         return f"{price} cannot be read as two prices: write 0.15,0.60"
-    return "" if min(read, written) >= 0 else f"{price} has a negative price"
+    is_possible = 0 <= read < inf and 0 <= written < inf
+    return "" if is_possible else f"{price} has a price that is negative or not finite"
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class VlmSettings:
     batch: int = option(8, "Questions to a model of hf: or clip: at once.", low=1, recorded=False)
     parallel: int = option(8, "Requests to a server at once.", low=1, high=256, recorded=False)
     rate: float | None = option(None, "Most requests to a server in a minute.", above=0, recorded=False)
-    timeout: float = option(120.0, "Seconds to wait for a whole reply of a server.", above=0, recorded=False)
+    timeout: float = option(120.0, _TIMEOUT, above=0, high=1e6, recorded=False)
     retries: int = option(8, "Times that a failed request is sent again.", low=0, recorded=False)
     request: str | None = option(None, _REQUEST, test=_request_problem)
     price: str | None = option(None, _PRICE, test=_price_problem, recorded=False)

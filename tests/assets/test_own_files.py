@@ -136,6 +136,7 @@ DRAWN = {
     "low mask": (masked(0.75, alphaCutoff=0.05), "blue"),
     "colours of corners": (tinted, "blue"),
     "transmission": (clear, "glass"),
+    "a name that is a number": (lambda w: w.material.update(name=5), "trim"),
     "jpeg": (textured(0.75, picture(ending="JPEG")), "blue"),
 }  # fmt: skip
 
@@ -224,6 +225,11 @@ REFUSED = {
     "many corners": (lambda w: w.accessors[0].update(count=2_000_000), "cannot be read"),
     "9,000²": (textured(content=large_picture()), "81,000,000 pixels"),
     "short": (lambda w: w.views[0].update(byteLength=20), "cannot be read"),
+    "colour of NaN": (lambda w: w.base.update(baseColorFactor=[np.nan, 0, 0, 1]), "not finite"),
+    "opacity of NaN": (lambda w: w.base.update(baseColorFactor=[1, 0, 0, np.nan]), "not finite"),
+    "cutoff of NaN": (lambda w: w.material.update(alphaMode="MASK", alphaCutoff=np.nan), "not finite"),
+    "tiny": (lambda w: w.node.update(scale=[1e-6] * 3), "give a length of 0.41 to 5.00"),
+    "enormous": (lambda w: w.node.update(scale=[1e200] * 3), "give a length of 0.41 to 5.00"),
 }  # fmt: skip
 
 
@@ -292,6 +298,9 @@ WRITTEN = {
     "two files": (USED.replace("a.mtl", "b.mtl a.mtl"), RED, "red"),
     "a space": (USED.replace("a.mtl", "b c.mtl a.mtl"), RED, "red"),
     "texture": (USED, f"{RED}map_Kd a.png\n", "blue"),
+    "unscaled texture": (USED, f"{RED}map_Kd -s 1 1 1 a.png\n", "blue"),
+    "moved texture": (USED, f"{RED}map_Kd -o 0.5 0 0 a.png\n", "red"),
+    "scaled texture": (USED, f"{RED}map_Kd -s 3 1 1 -o 0 0 a.png\n", "red"),
     "glass": (USED, f"{RED}d 0.3\n", "glass"),
     "Tr": (USED, f"{RED}Tr 0.7\n", "glass"),
     "d before Tr": (USED, f"{RED}d 1\nTr 1\n", "red"),
@@ -299,18 +308,25 @@ WRITTEN = {
     "decimal commas": (USED, "newmtl Body\nKd 0,8 0,2 0,1\n", "'Kd 0,8 0,2 0,1'"),
     "spectral": (USED, "newmtl Body\nKd spectral a.rfl\n", "Kd spectral"),
     "-halo": (USED, f"{RED}d -halo 0.5\n", "d -halo"),
-    "backslash": (USED, f"{RED}map_Kd maps\\a.png\n", "is not the name"),
-    "drive": (USED, f"{RED}map_Kd C:/a.png\n", "is not the name"),
+    "backslash": (USED, f"{RED}map_Kd maps\\a.png\n", "change map_Kd in a.mtl"),
+    "drive": (USED, f"{RED}map_Kd C:/a.png\n", "change map_Kd in a.mtl"),
     "above": (USED, f"{RED}map_Kd ../a.png\n", "'../a.png'"),
-    "option": (USED, f"{RED}map_Kd -s 3 1 1 a.png\n", "map_Kd -s"),
+    "option": (USED, f"{RED}map_Kd -mm 0 2 a.png\n", "change map_Kd"),
     "opacity texture": (USED, f"{RED}map_d a.png\n", "map_d"),
-    "drive of materials": (USED.replace("a.mtl", "C:\\a.mtl"), RED, "is not the name"),
+    "drive of materials": (USED.replace("a.mtl", "C:\\a.mtl"), RED, "change mtllib in own.obj"),
     "another name": (USED.replace("Body\n", "Boddy\n"), RED, "no file of mtllib"),
     "no coordinates": (re.sub("/-?1", "", USED), f"{RED}map_Kd a.png\n", "texture coordinates"),
     "lines": (f"{USED}l 1 2\n", RED, "'l 1 2' is not read"),
     "absent corner": (USED.replace("f 5/1", "f 0/1"), RED, "missing"),
     "later corner": (USED.replace("f 5/1", "f 99/1"), RED, "cannot be read"),
     "NaN": (USED.replace("v 2 0 0", "v nan 0 0"), RED, "not finite"),
+    "Kd of inf": (USED, "newmtl Body\nKd inf 0 0\n", "not finite"),
+    "percent": (USED.replace("a.mtl", "100%25.mtl"), RED, "red"),
+    "needles": (
+        re.sub("(?m)^v . .", "v 0 0", SQUARE) + FACES.replace("f 4/1 3/1 2/1 1/1", ""),
+        "",
+        "0 faces",
+    ),
     "polygon": (f"{USED}f {'1/1 ' * 50_000}\n", RED, "a face of 50,000 corners"),
     "star": (STAR, "", "bent inwards"),
     "faces": (SQUARE + "f 1 2 3\n" * 200_001, "", "600,003 corners"),
@@ -319,7 +335,12 @@ WRITTEN = {
 
 @pytest.mark.parametrize(("obj", "mtl", "said"), WRITTEN.values(), ids=WRITTEN)
 def test_an_obj_file_is_drawn_as_programs_write_it(monkeypatch, tmp_path, obj, mtl, said):
-    for name, content in {"a.mtl": mtl, "b.mtl": "newmtl Other\n", "b c.mtl": "# nothing\n"}.items():
+    for name, content in {
+        "a.mtl": mtl,
+        "100%25.mtl": mtl,
+        "b.mtl": "newmtl Other\n",
+        "b c.mtl": "# nothing\n",
+    }.items():
         (tmp_path / name).write_bytes(content.encode(errors="surrogateescape"))
     (tmp_path / "a.png").write_bytes(picture())
     about, content = 'length = 2\nforward = "+x"\nup = "+z"', obj.encode(errors="surrogateescape")
@@ -359,7 +380,7 @@ def test_grey_is_never_skin(monkeypatch, tmp_path):
     assert ("skin" in found, "skin dark" in found) == (True, False)
 
 
-@given(st.tuples(*[st.floats(0.01, 30)] * 3))
+@given(st.tuples(*[st.floats(-9, 2).map(np.exp2)] * 3))
 def test_advice_can_be_followed(tmp_path_factory, size):
     folder = tmp_path_factory.mktemp("advice")
     content = trimesh.creation.box(size).export(file_type="glb")

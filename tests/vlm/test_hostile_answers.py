@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from simtown.core.files import DamagedError
-from simtown.core.options import SettingsError
+from simtown.core.options import SettingsError, check
 from simtown.core.untrusted import RefusedError
 from simtown.language.replies import Gold
 from simtown.vlm import server_model
@@ -42,6 +42,8 @@ REPLIES = [
     (completion({"answer": "no"}), {"answer": "no"}),
     (completion(7), {"answer": None, "reply": "7", "unparsed": True}),
     (completion([[None], {}]), {"answer": None}),
+    (Raw(completion("no").body + b" " * 2**20), {"answer": "no"}),
+    (completion("\u2028no\x85\x0b"), {"answer": "no"}),
     (completion(None, reasoning_content="Is it? yes"), {"answer": None, "reasoning": "Is it? yes"}),
     (completion(None, finish=None, reasoning=["so", "\ud83d"]), {"reply": "", "reasoning": "so\ufffd"}),
     (completion("yes, since", finish="length"), {"answer": "yes", "cut": True, "finish": "length"}),
@@ -55,7 +57,7 @@ REPLIES = [
 def rows_of(out):
     """The rows of a run, in the order in which their questions were answered."""
     rows = {row["key"]: row for row in pq.read_table(out / "picture.parquet").to_pylist()}
-    keys = [json.loads(line)["key"] for line in (out / ANSWERS_FILE).read_text().splitlines()]
+    keys = [json.loads(line)["key"] for line in (out / ANSWERS_FILE).read_bytes().splitlines()]
     return [rows[key] for key in keys if key in rows]
 
 
@@ -80,8 +82,8 @@ def test_what_a_server_sends_is_stored_in_a_form_that_can_be_summed(paper, tmp_p
     assert sum(task[part] for part in parts) == pytest.approx(1)
     assert task["refused"] == task["cut"] == 1 / len(REPLIES)
     page = (tmp_path / "out" / "summary.md").read_text()
-    assert "1 of 21 replies were cut: raise --max-tokens" in page
-    assert "21 requests" in page
+    assert "1 of 23 replies were cut: raise --max-tokens" in page
+    assert "23 requests" in page
 
 
 def dribble(part, first=()):
@@ -96,6 +98,7 @@ def dribble(part, first=()):
 STOPS = {
     "moved": (Raw(b"", 301, {"Location": "/v2/chat/completions"}), "/v2:"),
     "moved away": (Raw(b"", 307, {"Location": "https://other.example/v1"}), "https://other.example/v1"),
+    "shorter": (Raw(completion().body, headers={"Content-Length": "999"}), "IncompleteRead"),
     "moved nowhere": (Raw(b"choose", 300), "choose"),
     "page": (Raw(b"<html>Log in</html>"), "Log in"),
     "error": (Raw(b'{"error": {"message": "the quota is used up"}}'), "quota is used up"),
@@ -185,6 +188,12 @@ def test_a_key_is_never_shown(paper, tmp_path, monkeypatch):
         evaluate_model(server.model, paper, VlmSettings(**FEW), tmp_path / "out")
         assert server.keys == {"Bearer sk-secret"}
     assert not any(b"sk-secret" in path.read_bytes() for path in (tmp_path / "out").iterdir())
+    monkeypatch.setenv("SIMTOWN_API_KEY", "secret" * 9)
+    for long in range(0, 600, 40):  # wherever a message is cut
+        with serving(lambda *_, long=long: refuse("x" * long + "secret" * 9, 401)) as server:
+            with pytest.raises(UnreachableError) as stop:
+                evaluate_model(server.model, paper, VlmSettings(**FEW), tmp_path / f"{long}")
+            assert "secret" not in str(stop.value)
     for key in ("sk-secret\rX: y", "sk-s\u00e9cret", "sk-s\x7f"):
         monkeypatch.setenv("SIMTOWN_API_KEY", key)
         with pytest.raises(SettingsError, match="SIMTOWN_API_KEY") as refusal:
@@ -257,6 +266,30 @@ def test_programs(paper, tmp_path):
     (tmp_path / "odd.py").write_text(f"print('[' * {10**6})")
     with pytest.raises(UnreachableError, match="wrote"):
         evaluate_model(model, paper, VlmSettings(controls=0, examples=5), tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "model", ["command:'", "command:", "command:/", "command:absent", "command:{tmp}/odd"]
+)
+def test_a_program_that_cannot_be_started_is_one_line(model, paper, tmp_path):
+    (tmp_path / "odd").write_text("#!/no/interpreter\n")
+    (tmp_path / "odd").chmod(0o755)
+    with pytest.raises((SettingsError, UnreachableError), match=r"command|odd"):
+        evaluate_model(model.format(tmp=tmp_path), paper, VlmSettings(**FEW), tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{"price": p} for p in ("1,nan", "inf,1", "-1,2", "1", "1,2,3", "a,b")]
+    + [{"request": r} for r in ('{"top_p": NaN}', '{"n": 1e999}', "[" * 10**5, "[]")]
+    + [{"request": '{"a":' * 99 + "1" + "}" * 99}]
+    + [{"timeout": t} for t in (float("inf"), float("nan"), 0)],
+    ids=lambda setting: str(setting)[:40],
+)  # fmt: skip
+def test_settings_of_requests_are_checked_before_any_is_sent(setting):
+    with pytest.raises(SettingsError, match=next(iter(setting))) as refusal:
+        check(VlmSettings(**setting))
+    assert len(str(refusal.value)) < 400
 
 
 # The file of answers
