@@ -30,6 +30,9 @@ class Head(nn.Module):
         dropout: share of units of a place that are dropped.
     """
 
+    #: What is no option: the model's name says it.
+    fixed = ("encoder",)
+
     def __init__(
         self,
         world: World,

@@ -136,5 +136,7 @@ class PlaceBinderNoBoxes(PlaceBinder):
     as of :class:`PlaceBinder`.
     """
 
+    fixed = ("box_weight",)
+
     def __init__(self, world: World, **options: Any) -> None:
         super().__init__(world, box_weight=0.0, **options)
