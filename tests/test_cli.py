@@ -277,7 +277,7 @@ def test_doctor_says_what_works_and_what_to_do(here, cli, monkeypatch):
     assert content["works"]
     assert all(one["works"] for one in content["core"])
     assert [one["name"] for one in content["extras"]] == list(extras.ENABLES)
-    monkeypatch.setitem(extras.MODULES, "vg", ("there_is_none",))
+    monkeypatch.setitem(extras.MODULES, "vg", "there_is_none")
     out = cli("doctor").succeeds().out
     assert "pip install '.[vg]'" in out
     assert max(map(len, out.splitlines()[1:])) <= 80

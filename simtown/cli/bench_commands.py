@@ -50,7 +50,7 @@ def bench_render(
         check_size(side, side)
     require_suffix(out, ".csv")
     out = local_file(out)
-    need("train", modules=("matplotlib",), what="the picture of what is measured")
+    need("train", modules="matplotlib", what="the picture of what is measured")
     from simtown.bench import render
     from simtown.render.renderers import choose_device
 
