@@ -6,7 +6,7 @@ The paper's setting has its own, older columns (:mod:`simtown.datasets.shards`);
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import lru_cache, reduce
 from operator import add
 from typing import TYPE_CHECKING
@@ -259,7 +259,7 @@ def columns(questions: AskedBatch, index: np.ndarray, settings: Settings) -> dic
         "number": number,
         "tolerance": tolerance,
         **(questions.twins._asdict() if questions.twins else {}),
-        **{f"scene/{f.name}": getattr(scene, f.name) for f in fields(SceneBatch)},
+        **scene.columns(),
     }
 
 
@@ -268,7 +268,7 @@ def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.nd
 
     Raises ProgramError, QuestionError or LookupError for what no settings make.
     """
-    scene = SceneBatch(**{f.name: stored[f"scene/{f.name}"] for f in fields(SceneBatch)})
+    scene = SceneBatch.of_columns(stored)
     types = asked(settings)
     values = evaluate(scene, stored["program"], visible, (settings.width, settings.height))
     if (values.state > CLOSE).any():

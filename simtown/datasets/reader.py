@@ -339,7 +339,7 @@ class Split(Sequence[Example]):
 
         Raises DamagedError if a number stands for nothing.
         """
-        scenes = SceneBatch(**{name.removeprefix("scene/"): columns[name] for name in SCENE_COLUMNS})
+        scenes = SceneBatch.of_columns(columns)
         if not plausible(scenes).all():
             wrong = f"a shard of {self._paths[0].parent} has scenes that stand for nothing in the town"
             raise DamagedError(f"{wrong}: run simtown verify on its data set")

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
 from time import perf_counter
@@ -32,7 +32,6 @@ from simtown.language import programs
 from simtown.language.questions import LENGTH, ask
 from simtown.language.sampler import Examples, Recipe, sample
 from simtown.render.frames import Renderer
-from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import SLOTS
 
@@ -224,7 +223,7 @@ def columns(examples: Examples | AskedBatch, index: np.ndarray, settings: Settin
         "margin": examples.margin,
         "boxes": boxes(scene, settings.width, settings.height),
         "visible": examples.visible,
-        **{f"scene/{f.name}": getattr(scene, f.name) for f in fields(SceneBatch)},
+        **scene.columns(),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from operator import index as whole
@@ -168,7 +168,7 @@ class Street:
 
     def _draw(self, rows: dict[str, np.ndarray]) -> list[Task]:
         """The tasks of some rows of columns."""
-        scenes = SceneBatch(**{f.name: rows[f"scene/{f.name}"] for f in fields(SceneBatch)})
+        scenes = SceneBatch.of_columns(rows)
         pictures = self._renderer.render(scenes, SIZE, SIZE, geometry=False).rgb
         return [
             self._task(picture.copy(), {name: values[i] for name, values in rows.items()})

@@ -35,17 +35,17 @@ from simtown.visualgenome.clean_settings import STEPS
 
 T = TypeVar("T")
 
-#: Forms of "to be" (entities keep "being", which is a noun there); determiners; words of predicates that look
-#: like an inflected verb or a plural and mean a place or a manner; and nouns that before another noun only say
-#: which one is meant: "right hand", "front leg".
+#: Forms of "to be" (entities keep "being", which is a noun there); determiners; words of predicates that
+#: look like an inflected verb or a plural and mean a place or a manner; and nouns that before another noun
+#: only say which one is meant: "right hand", "front leg".
 _LISTS = (
     "be am is are was were been isn't aren't wasn't weren't",
     "a an the this that these those some any each every another all both either neither no its his her their "
     "my your our several many few",
     "above across against ahead along alongside among around as aside at atop away back behind below beneath "
-    "beside besides between beyond by close down far for forward from front in inside into left like near next "
-    "of off on onto opposite out outside over past right side through to top toward towards under underneath "
-    "until up upon upside with within without",
+    "beside besides between beyond by close down far for forward from front in inside into left like near "
+    "next of off on onto opposite out outside over past right side through to top toward towards under "
+    "underneath until up upon upside with within without",
     "left right front back rear top bottom middle",
 )
 _BE, _DETERMINERS, _PLACES, _SIDES = (frozenset(words.split()) for words in _LISTS)

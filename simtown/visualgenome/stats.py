@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from simtown.core.files import save_text
-from simtown.core.tables import Table
+from simtown.core.tables import Table, parse_cells
 from simtown.core.untrusted import printable
 from simtown.visualgenome import prepare
 
@@ -42,12 +42,6 @@ class Entry:
     note: str = ""
 
 
-def _entry(line: str) -> Entry:
-    """An entry of a line of :data:`_TABLE2`."""
-    group, printed, count, predicates, note = (cell.strip() for cell in line.split("|"))
-    return Entry(group, printed, int(count), tuple(predicates.split(", ")), note)
-
-
 _TABLE2 = """
     Spatial  | On           | 707901 | on                      |
     Spatial  | In           | 241004 | in                      |
@@ -76,7 +70,10 @@ _TABLE2 = """
 """
 #: Table 2 of the paper, entry by entry. Groupings and misprints are conjectures from published counts:
 #: docs/reproduce/visual-genome.md.
-TABLE2 = tuple(map(_entry, _TABLE2.strip().splitlines()))
+TABLE2 = tuple(
+    Entry(group, printed, int(count), tuple(predicates.split(", ")), note)
+    for group, printed, count, predicates, note in parse_cells(_TABLE2)
+)
 
 
 #: A count that differs from the paper's by no more agrees with it.
