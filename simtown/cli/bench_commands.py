@@ -1,7 +1,5 @@
 """Measuring on the user's own machine: bench render."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Language models of one's own: lm train."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

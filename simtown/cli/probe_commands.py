@@ -1,7 +1,5 @@
 """All commands under ``simtown probe``: the studies, and what they can do with their results."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The program: the list of its commands, each imported when it is used, and errors as one line."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """The commands beside the study of probe spatial: people's judgements, and the town."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """First steps: demo makes a data set and shows it, doctor says what works on this machine."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

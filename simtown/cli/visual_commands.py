@@ -1,7 +1,5 @@
 """The commands beside the study of probe visual: mining, distilling, figures, the bridge to the town."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

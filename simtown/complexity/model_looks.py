@@ -3,8 +3,6 @@
 The colours are Okabe and Ito's and Tol's, which colour-blind readers can tell apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Packages that not everybody needs come with an extra: which are missing, and how to install them."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 #: The modules of the core's packages.

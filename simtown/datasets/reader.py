@@ -1,7 +1,5 @@
 """Reading a data set: random access to examples and columns, and a view for PyTorch's DataLoader."""
 
-from __future__ import annotations
-
 import re
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ A picture takes one read and one unpacking into its place. HDF5 itself takes ten
 the chunk and for the plugin that unpacks it, and it holds a lock.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

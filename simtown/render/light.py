@@ -4,8 +4,6 @@ A :class:`Look` holds the numbers of a weather at one intensity; a row mixes tho
 Rows are made of additions, multiplications and square roots alone: they are the same on every processor.
 """
 
-from __future__ import annotations
-
 from importlib.resources import files
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Questions about a town, answered from its truth, not from pictures; and the town in a few sentences."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The value of a logical form in a town: three-valued, since what is too close to say has no truth."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What can be said of one thing: its colour, direction, place, size, distance, and how much of it is seen."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -22,8 +22,6 @@ spelling, and the lexicon inside textblob for a word's usual part of speech. doc
 says why these.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

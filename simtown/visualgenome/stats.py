@@ -1,7 +1,5 @@
 """The paper's Tables 1 and 2 from a prepared directory, beside its printed numbers; and marginals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

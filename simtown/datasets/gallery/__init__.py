@@ -9,8 +9,6 @@ Of two data sets there are two such pages, in the folders a/ and b/, and index.h
 other. Each tells what is chosen on it, and the other one follows.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import json

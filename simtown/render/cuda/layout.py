@@ -1,7 +1,5 @@
 """The structs of the kernels as NumPy types, and how a launch's memory on the card is laid out."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

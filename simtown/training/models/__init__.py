@@ -126,7 +126,7 @@ def options(name: str, texts: dict[str, str]) -> dict[str, Any]:
     return result
 
 
-def read_options(kind: type[Any]) -> dict[str, Any]:
+def read_options(kind: Any) -> dict[str, Any]:
     """The options of a model's class by name with their defaults; Parameter.empty for one that has none.
 
     A class that takes ``**others`` also has those of the class that it derives from, except its ``fixed``

@@ -1,7 +1,5 @@
 """A small head on a frozen encoder: every word looks at the picture, then the words are read."""
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 

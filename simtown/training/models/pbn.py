@@ -1,7 +1,5 @@
 """The structured model: Place-Binder Network (Figures 3 and 4, sections 3 and 6.5)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
