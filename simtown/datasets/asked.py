@@ -31,6 +31,7 @@ from simtown.language.forms import Form
 from simtown.language.grammar import parse
 from simtown.language.holdout import NO_LIMIT, HeldOut, HoldOut, RuleError, read_rule
 from simtown.language.more import ask_several, may_follow
+from simtown.language.nouns import kinds_meant
 from simtown.language.programs import ProgramError, decode
 from simtown.language.relations import DEFAULT_RELATIONS, RELATION_NAMES
 from simtown.language.tokens import encode
@@ -295,6 +296,12 @@ def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.nd
         tried=np.zeros((len(family), 2), dtype=np.int64),
         twins=Twins(*(stored[name] for name in Twins._fields)) if settings.twins else None,
     )
+
+
+def kinds_named(program: Form) -> set[str]:
+    """The kinds that the nouns of a program stand for; of "vehicle" every kind of vehicle."""
+    nouns = [form.parts[0] for form in program.forms() if form.name == "all"]
+    return {kind for noun in nouns for kind in kinds_meant(noun)}
 
 
 def read_question(scene: Scene, question: str) -> Form:
