@@ -1,7 +1,5 @@
 """The engines that the benchmark compares, and the scenes that they draw."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -4,8 +4,6 @@ A number is the median over repeats after a warm-up. The clock is read when an e
 waited for. Engines take turns within a size, so that a slow minute of the machine affects all of them alike.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The command line: a command parses, calls one function of the package, and prints."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Measuring on the user's own machine: bench render."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -50,7 +48,7 @@ def bench_render(
         check_size(side, side)
     require_suffix(out, ".csv")
     out = local_file(out)
-    need("train", modules=("matplotlib",), what="the picture of what is measured")
+    need("train", modules="matplotlib", what="the picture of what is measured")
     from simtown.bench import render
     from simtown.render.renderers import choose_device
 

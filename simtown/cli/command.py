@@ -17,8 +17,6 @@ functions behind it check what is given, before the command imports anything tha
 return, if anything, is what the command receives: "latest" becomes the newest data set.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable

@@ -192,7 +192,7 @@ def info(
         )
     report_file = local_file(json, "--json") if json else None
     if plot:
-        need("vg", modules=("scipy", "matplotlib"), what="--plot")
+        need("vg", modules="scipy matplotlib", what="--plot")
     from simtown.datasets import describe, marginals
     from simtown.datasets.reader import open_dataset
 

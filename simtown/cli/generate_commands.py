@@ -1,7 +1,5 @@
 """The town and pictures of it: generate, preview, clip."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """Language models of one's own: lm train."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +36,7 @@ def train_command(
     Killed or stopped, the same command continues and ends with the same files.
     """
     local_directory(out)
-    need("probes", "vg", modules=("torch", "transformers", "tokenizers", "safetensors", "msgspec"))
+    need("probes", "vg", modules="torch transformers tokenizers safetensors msgspec")
     from simtown.probes.lm.train import train
 
     with Progress(f"train {out}") as progress:

@@ -1,7 +1,5 @@
 """Where commands read and write: which folder a name means, and that what is written is new and local."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path

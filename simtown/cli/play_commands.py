@@ -1,7 +1,5 @@
 """A page to play with a street: play."""
 
-from __future__ import annotations
-
 import signal
 import sys
 import webbrowser

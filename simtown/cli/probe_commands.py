@@ -1,7 +1,5 @@
 """All commands under ``simtown probe``: the studies, and what they can do with their results."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +9,7 @@ from simtown.cli import spatial_commands, visual_commands  # noqa: F401  (they a
 from simtown.cli.command import RefusalError, command
 from simtown.cli.places import holding, local_directory, there
 from simtown.cli.sharing import ClusterSettings, report_grid
-from simtown.cli.study_commands import Out, need, probe, runner, show, show_results
+from simtown.cli.study_commands import Out, need, probe, run_study, show
 from simtown.core.progress import Progress
 from simtown.core.terminal import say, say_block, shell_words
 from simtown.probes.physical import PhysicalSettings
@@ -40,9 +38,7 @@ def ask(
     (docs/probes.md). Writes every item's answer as Parquet, accuracy or rank correlation with intervals,
     prior and ceiling as JSON, CSV and Markdown, and a picture.
     """
-    run, progress = runner("ask")
-    with progress as bars:
-        show_results(run(items, settings, out, scorer, bars))
+    run_study("ask", items, settings, out, scorer)
 
 
 @probe.command(short_help="Objects, properties, affordances: run a model on the tasks.")
@@ -60,9 +56,7 @@ def physical(
     Writes every decision as Parquet, the scores as JSON, CSV, Markdown and LaTeX, and Figure 2 as a picture a
     task.
     """
-    run, progress = runner("physical")
-    with progress as bars:
-        show_results(run(data, settings, out, scorer, bars))
+    run_study("physical", data, settings, out, scorer)
 
 
 @probe.command(short_help="Two models on the same questions: tests and intervals.")

@@ -1,7 +1,5 @@
 """The program: the list of its commands, each imported when it is used, and errors as one line."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Collection
@@ -17,31 +15,35 @@ from typer.core import TyperCommand, TyperGroup
 from simtown.cli.command import BAD_INPUT, DAMAGED, WITH_KINDS, RefusalError
 from simtown.core.terminal import say, say_block
 
+_COMMANDS = """
+    generate   | generate_commands | Make a data set: scenes, pictures, questions, answers.
+    play       | play_commands     | Play with a street in the browser: drag, ask, change the weather.
+    preview    | generate_commands | Draw a contact sheet of a data set or the catalogue.
+    render     | dataset_commands  | Draw a random street, or one stored example again.
+    info       | dataset_commands  | Describe a data set, or one example.
+    verify     | dataset_commands  | Check that a data set is what its settings make.
+    captions   | dataset_commands  | Describe the scenes of a data set in words.
+    export     | dataset_commands  | Write a data set in another tool's format.
+    gallery    | dataset_commands  | Write a page that shows a data set.
+    audit      | dataset_commands  | Look for shortcuts, repetitions and leaks.
+    clip       | generate_commands | Film a street in motion: MP4 or GIF.
+    fit        | training_commands | Train a model on a data set.
+    evaluate   | training_commands | Test a trained model, or any vision-language model, on a data set.
+    thresholds | training_commands | From how many metres on a model tells left from right.
+    predict    | training_commands | Ask a trained model about a picture.
+    sweep      | sweep_commands    | Run a grid of trainings.
+    complexity | sweep_commands    | Sample complexity from many runs, or from other results.
+    vg         | vg_commands       | Visual Genome: clean, count, and match its frequencies.
+    lm         | lm_commands       | Small language models for the probes.
+    probe      | probe_commands    | Studies of what language models know of the world.
+    bench      | bench_commands    | Measure speed on this machine.
+    demo       | start_commands    | Make a small data set and open it as a page.
+    doctor     | start_commands    | Say what is installed, what works, and what to do.
+"""
 #: The module of each command or group of commands, and what the list of commands says of it.
 COMMANDS = {
-    "generate": ("generate_commands", "Make a data set: scenes, pictures, questions, answers."),
-    "play": ("play_commands", "Play with a street in the browser: drag, ask, change the weather."),
-    "preview": ("generate_commands", "Draw a contact sheet of a data set or the catalogue."),
-    "render": ("dataset_commands", "Draw a random street, or one stored example again."),
-    "info": ("dataset_commands", "Describe a data set, or one example."),
-    "verify": ("dataset_commands", "Check that a data set is what its settings make."),
-    "captions": ("dataset_commands", "Describe the scenes of a data set in words."),
-    "export": ("dataset_commands", "Write a data set in another tool's format."),
-    "gallery": ("dataset_commands", "Write a page that shows a data set."),
-    "audit": ("dataset_commands", "Look for shortcuts, repetitions and leaks."),
-    "clip": ("generate_commands", "Film a street in motion: MP4 or GIF."),
-    "fit": ("training_commands", "Train a model on a data set."),
-    "evaluate": ("training_commands", "Test a trained model, or any vision-language model, on a data set."),
-    "thresholds": ("training_commands", "From how many metres on a model tells left from right."),
-    "predict": ("training_commands", "Ask a trained model about a picture."),
-    "sweep": ("sweep_commands", "Run a grid of trainings."),
-    "complexity": ("sweep_commands", "Sample complexity from many runs, or from other results."),
-    "vg": ("vg_commands", "Visual Genome: clean, count, and match its frequencies."),
-    "lm": ("lm_commands", "Small language models for the probes."),
-    "probe": ("probe_commands", "Studies of what language models know of the world."),
-    "bench": ("bench_commands", "Measure speed on this machine."),
-    "demo": ("start_commands", "Make a small data set and open it as a page."),
-    "doctor": ("start_commands", "Say what is installed, what works, and what to do."),
+    name: about
+    for name, *about in (re.split(" +[|] ", line.strip()) for line in _COMMANDS.strip().splitlines())
 }
 #: The panels of the list of commands.
 GROUPS = {

@@ -1,7 +1,5 @@
 """First steps: demo makes a data set and shows it, doctor says what works on this machine."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil
@@ -70,7 +68,7 @@ def _try(name: str, use: Callable[[], str], remedy: str) -> Diagnosis:
 def _core() -> list[Diagnosis]:
     """What simtown cannot do without."""
     again = "install simtown again: pip install . in a checkout of simtown"
-    absent, packages = extras.missing(extras.CORE), map(extras.package_of, extras.CORE)
+    absent, packages = extras.missing(extras.CORE), map(extras.package_of, extras.CORE.split())
     installed = ", ".join(f"{name} {version}" for name, version in versions(*packages).items())
     about = f"without {', '.join(absent)}" if absent else installed
     return [Diagnosis("packages", not absent, about, again), _try("kernels", _first_examples, again)]
@@ -115,7 +113,7 @@ def _card() -> str:
     from simtown.render.frames import CardError
 
     check_card()
-    if extras.missing(["torch"]):
+    if extras.missing("torch"):
         return f"{Card().name}: --device cuda draws on it"
     import torch
 

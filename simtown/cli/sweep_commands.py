@@ -173,7 +173,7 @@ def complexity(
     size, seed, correct, total; and world, a whole number, if the experiment has worlds of several sizes. The
     other groups are compared with the group of the first line.
     """
-    need("train", modules=("scipy", "matplotlib"))
+    need("train", modules="scipy matplotlib")
     levels = parse_numbers(targets, "--targets", "0.75,0.9")
     from simtown.complexity.need_report import report
 

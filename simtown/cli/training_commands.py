@@ -1,7 +1,5 @@
 """One model: fit, evaluate, predict."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from dataclasses import replace

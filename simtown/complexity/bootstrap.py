@@ -7,8 +7,6 @@ Row 0 of every array over replicates is the data itself, the rest are replicates
 shows how often the intervals hold the truth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache

@@ -3,8 +3,6 @@
 A cell's file holds all that its run directory holds, except weights and logits.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Mapping

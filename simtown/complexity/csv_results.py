@@ -1,7 +1,5 @@
 """Results of experiments that never saw the town: a CSV of learning curves, read as runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -11,8 +11,6 @@ All R curves, the replicates of a bootstrap, are fitted at once. That is why the
 as an array formula: scipy fits one curve at a time. The tests hold it to scipy's answers.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 #: Codes of a left-censored and a right-censored N*.

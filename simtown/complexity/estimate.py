@@ -6,8 +6,6 @@ N* is the number of training samples at which a model in a world reaches a targe
 rules of :mod:`simtown.complexity.curves`, where the codes of censored N* are explained too.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product

@@ -3,8 +3,6 @@
 Reading needs no PyTorch: a report can be made on a machine that cannot train.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """How N* grows with the world, and how it compares between models, where some of it is censored."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

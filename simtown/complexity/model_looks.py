@@ -3,12 +3,11 @@
 The colours are Okabe and Ito's and Tol's, which colour-blind readers can tell apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from simtown.core.tables import parse_cells
 from simtown.core.untrusted import figure_text
 
 
@@ -20,19 +19,20 @@ class ModelLook(NamedTuple):
     marker: str
 
 
+_LOOKS = """
+    cnn-lstm         | CNN-LSTM           | #D55E00 | s
+    cnn-lstm-boxes   | CNN-LSTM, box loss | #E69F00 | ^
+    film             | FiLM ResNet        | #009E73 | v
+    relation-network | Relation network   | #CC79A7 | P
+    vit              | ViT                | #882255 | X
+    pbn-no-boxes     | PBN, no box loss   | #56B4E9 | D
+    pbn              | PBN                | #0072B2 | o
+    true-boxes       | True boxes         | #222222 | p
+    question-only    | Question only      | #999999 | h
+    picture-only     | Picture only       | #666666 | d
+"""
 #: Our models, in the order of tables and figures. Kin have kindred colours: blue PBN, orange CNN-LSTM.
-LOOKS = {
-    "cnn-lstm": ModelLook("CNN-LSTM", "#D55E00", "s"),
-    "cnn-lstm-boxes": ModelLook("CNN-LSTM, box loss", "#E69F00", "^"),
-    "film": ModelLook("FiLM ResNet", "#009E73", "v"),
-    "relation-network": ModelLook("Relation network", "#CC79A7", "P"),
-    "vit": ModelLook("ViT", "#882255", "X"),
-    "pbn-no-boxes": ModelLook("PBN, no box loss", "#56B4E9", "D"),
-    "pbn": ModelLook("PBN", "#0072B2", "o"),
-    "true-boxes": ModelLook("True boxes", "#222222", "p"),
-    "question-only": ModelLook("Question only", "#999999", "h"),
-    "picture-only": ModelLook("Picture only", "#666666", "d"),
-}
+LOOKS = {model: ModelLook(*cells) for model, *cells in parse_cells(_LOOKS)}
 _OTHERS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933", "#332288")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "p", "h")
 #: Letters of a name: more leave no room for the curves.

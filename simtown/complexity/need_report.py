@@ -3,8 +3,6 @@
 :func:`simtown.complexity.estimate.estimate` finds what it says.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields

@@ -9,8 +9,6 @@ treatment of censored worlds, and holds more than the luck of one data set, else
 infinite.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

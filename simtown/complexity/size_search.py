@@ -4,8 +4,6 @@ All functions are pure. What is trained next depends only on the known accuracie
 continues with the sizes that it would have trained anyway.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import exp, log
 

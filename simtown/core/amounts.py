@@ -1,7 +1,5 @@
 """Bytes, seconds and numbers of things in words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 

@@ -1,7 +1,5 @@
 """Receiving the progress of long work."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import SupportsFloat

@@ -3,8 +3,6 @@
 Words and numbers of a table are never cut: a table that is too wide for the terminal is printed row by row.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence

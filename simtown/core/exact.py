@@ -5,8 +5,6 @@ bytes must not. IEEE addition, multiplication, division and square root are exac
 built of them alone is portable. The kernels have the same polynomials (simtown/kernels/common/exact.hpp).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

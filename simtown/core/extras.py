@@ -1,26 +1,23 @@
 """Packages that not everybody needs come with an extra: which are missing, and how to install them."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from importlib.util import find_spec
 
 #: The modules of the core's packages.
-CORE = ("numpy", "h5py", "hdf5plugin", "cramjam", "msgspec", "trimesh", "cv2", "typer", "rich", "PIL")
+CORE = "numpy h5py hdf5plugin cramjam msgspec trimesh cv2 typer rich PIL"
 #: The modules of each extra without which what it enables cannot work.
 MODULES = {
-    "train": ("torch", "tensorboard", "safetensors", "scipy", "matplotlib"),
-    "vg": ("pyarrow", "lemminflect", "spellchecker", "textblob", "matplotlib"),
-    "probes": ("torch", "transformers", "sklearn", "scipy", "lemminflect", "pyarrow", "matplotlib"),
-    "audit": ("sklearn", "scipy"),
-    "vlm": ("torch", "transformers", "scipy", "pyarrow", "requests", "matplotlib"),
-    "export": ("pyarrow",),
-    "physics": ("pybullet",),
-    "opengl": ("pyrender", "OpenGL"),
-    "cuda": ("cuda.core", "cuda.bindings"),
-    "cluster": ("ray", "fsspec", "s3fs"),
-    "gym": ("torch", "transformers", "datasets", "trl"),
-    "verifiers": ("verifiers",),
+    "train": "torch tensorboard safetensors scipy matplotlib",
+    "vg": "pyarrow lemminflect spellchecker textblob matplotlib",
+    "probes": "torch transformers sklearn scipy lemminflect pyarrow matplotlib",
+    "audit": "sklearn scipy",
+    "vlm": "torch transformers scipy pyarrow requests matplotlib",
+    "export": "pyarrow",
+    "physics": "pybullet",
+    "opengl": "pyrender OpenGL",
+    "cuda": "cuda.core cuda.bindings",
+    "cluster": "ray fsspec s3fs",
+    "gym": "torch transformers datasets trl",
+    "verifiers": "verifiers",
 }
 #: What each extra enables.
 ENABLES = {
@@ -52,14 +49,14 @@ def package_of(module: str) -> str:
     return _PACKAGES.get(module, module)
 
 
-def missing(modules: Sequence[str]) -> list[str]:
-    """The packages of those modules that are not installed; nothing is imported."""
+def missing(modules: str) -> list[str]:
+    """The packages of those modules, with blanks between, that are not installed; nothing is imported."""
 
     def is_here(module: str) -> bool:
         outer = module.rpartition(".")[0]
         return (not outer or is_here(outer)) and find_spec(module) is not None
 
-    return [package_of(module) for module in modules if not is_here(module)]
+    return [package_of(module) for module in modules.split() if not is_here(module)]
 
 
 def how_to_install(*extras: str) -> str:
@@ -67,16 +64,17 @@ def how_to_install(*extras: str) -> str:
     return f"pip install '.[{','.join(extras)}]' in a checkout of simtown"
 
 
-def need(*extras: str, modules: Sequence[str] = (), what: str = "this command") -> None:
+def need(*extras: str, modules: str = "", what: str = "this command") -> None:
     """Check that extras are installed.
 
     Args:
         extras: their names.
-        modules: those of their modules that are needed; by default all that their commands use.
+        modules: those of their modules that are needed, with blanks between; by default all that their
+            commands use.
         what: what needs them, for the message.
 
     Raises:
         MissingExtraError: a module is missing.
     """
-    if absent := missing(modules or [name for extra in extras for name in MODULES[extra]]):
+    if absent := missing(modules or " ".join(MODULES[extra] for extra in extras)):
         raise MissingExtraError(f"{what} needs {', '.join(absent)}: {how_to_install(*extras)}")

@@ -3,8 +3,6 @@
 Every file is written under a random name that nothing had before, and renamed when it is complete.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

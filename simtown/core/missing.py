@@ -1,7 +1,5 @@
 """What is said where nothing is: what was looked for, and what is there under a similar name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from difflib import get_close_matches

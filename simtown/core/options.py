@@ -10,8 +10,6 @@
 :func:`check` validates an object; `simtown.cli.command` makes the options of a command.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches

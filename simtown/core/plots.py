@@ -4,8 +4,6 @@ matplotlib's object interface needs no display and shares no state. It comes wit
 import it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import fill

@@ -4,8 +4,6 @@ Results do not depend on who works. A piece may be worked on again, anywhere, af
 that writes gives the same files each time.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 from abc import ABC, abstractmethod

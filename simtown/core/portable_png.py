@@ -1,7 +1,5 @@
 """PNG files whose bytes are the same on every machine."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 

@@ -3,8 +3,6 @@
 Nothing of a model's folder is executed: weights are safetensors, and transformers runs no code of a model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b, file_digest

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from time import monotonic
-from types import TracebackType
 from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID
+from rich.progress import BarColumn, MofNCompleteColumn
 from rich.progress import Progress as Bar
 
 from simtown.core.callbacks import NO_STAGES, ProgressCallback
@@ -53,7 +52,6 @@ class Progress(ProgressCallback):
         self._title = title
         self._console = PlainConsole(stderr=True)
         self._bar: Bar | None = None
-        self._task: TaskID | None = None
         self._notebook_bar = NotebookBar() if in_notebook() else None
         self._total = self._done = self._before = 0
         self._begun, self._clock = monotonic(), LineClock()
@@ -63,9 +61,7 @@ class Progress(ProgressCallback):
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._bar is not None:
             self._bar.stop()
         if self._notebook_bar:
@@ -90,7 +86,7 @@ class Progress(ProgressCallback):
                 columns.append(Words("{task.fields[shares]}"))
             self._bar = Bar(*columns, console=self._console, expand=not wide)
             empty: dict[str, Any] = {"rate": "", "left": "", "shares": ""}
-            self._task = self._bar.add_task(self._title, total=total or None, completed=done, **empty)
+            self._bar.add_task(self._title, total=total or None, completed=done, **empty)
             self._bar.start()
 
     def on_progress(self, count: int, seconds: Mapping[str, float] = NO_STAGES) -> None:
@@ -99,10 +95,10 @@ class Progress(ProgressCallback):
         self._first = self._first or (monotonic(), self._done)
         for stage, spent in seconds.items():
             self._seconds[stage] = self._seconds.get(stage, 0.0) + spent
-        if self._bar is not None and self._task is not None:
+        if self._bar is not None:
             fields: dict[str, Any] = {"rate": f"{self._rate():,.0f}/s", "left": self._left()}
             fields["shares"] = self._shares()
-            self._bar.update(self._task, completed=self._done, **fields)
+            self._bar.update(self._bar.task_ids[0], completed=self._done, **fields)
         elif self._notebook_bar:
             self._notebook_bar.show(f"{self._title}: {self._so_far()}", self._done, self._total)
         elif self._clock.due():

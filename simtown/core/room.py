@@ -1,7 +1,5 @@
 """Whether the disk has room for what a command is about to write."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

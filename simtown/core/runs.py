@@ -4,8 +4,6 @@ A JSON file in the directory, its record, says which command made it and with wh
 without a record belongs to nobody, and a command writes only into an empty one.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping

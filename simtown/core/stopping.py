@@ -4,8 +4,6 @@ The command line and worker processes ask for this with :func:`catch_signals`. W
 they are.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

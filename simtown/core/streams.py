@@ -6,8 +6,6 @@ generator is Philox4x64-10 (Salmon et al. 2011, "Parallel random numbers: as eas
 function as ``numpy.random.Philox``.
 """
 
-from __future__ import annotations
-
 from hashlib import blake2b
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Parquet files whose columns and their types are known."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

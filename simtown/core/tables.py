@@ -68,6 +68,11 @@ def read_rows(path: Path, columns: Sequence[str]) -> list[TableRow]:
     return [TableRow(where, dict(zip(names, cells, strict=True))) for where, cells in records[1:]]
 
 
+def parse_cells(text: str) -> list[list[str]]:
+    """The cells of a table in our own sources: a row a line, with | between its cells."""
+    return [[cell.strip() for cell in line.split("|")] for line in text.strip().splitlines()]
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows of values below the names of their columns.

@@ -1,7 +1,5 @@
 """Everything that commands print, as printable text; a test looks for other ways to print."""
 
-from __future__ import annotations
-
 import codecs
 import io
 import logging

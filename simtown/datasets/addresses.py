@@ -1,7 +1,5 @@
 """Data sets and their examples as a command line names them. This imports nothing heavy."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path, PurePosixPath

@@ -6,7 +6,7 @@ The paper's setting has its own, older columns (:mod:`simtown.datasets.shards`);
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import lru_cache, reduce
 from operator import add
 from typing import TYPE_CHECKING
@@ -31,6 +31,7 @@ from simtown.language.forms import Form
 from simtown.language.grammar import parse
 from simtown.language.holdout import NO_LIMIT, HeldOut, HoldOut, RuleError, read_rule
 from simtown.language.more import ask_several, may_follow
+from simtown.language.nouns import kinds_meant
 from simtown.language.programs import ProgramError, decode
 from simtown.language.relations import DEFAULT_RELATIONS, RELATION_NAMES
 from simtown.language.tokens import encode
@@ -271,7 +272,7 @@ def columns(questions: AskedBatch, index: np.ndarray, settings: Settings) -> dic
         "number": number,
         "tolerance": tolerance,
         **(questions.twins._asdict() if questions.twins else {}),
-        **{f"scene/{f.name}": getattr(scene, f.name) for f in fields(SceneBatch)},
+        **scene.columns(),
     }
 
 
@@ -280,7 +281,7 @@ def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.nd
 
     Raises ProgramError, QuestionError or LookupError for what no settings make.
     """
-    scene = SceneBatch(**{f.name: stored[f"scene/{f.name}"] for f in fields(SceneBatch)})
+    scene = SceneBatch.of_columns(stored)
     types = asked(settings)
     values = evaluate(scene, stored["program"], visible, (settings.width, settings.height))
     if (values.state > CLOSE).any():
@@ -307,6 +308,12 @@ def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.nd
         tried=np.zeros((len(family), 2), dtype=np.int64),
         twins=Twins(*(stored[name] for name in Twins._fields)) if settings.twins else None,
     )
+
+
+def kinds_named(program: Form) -> set[str]:
+    """The kinds that the nouns of a program stand for; of "vehicle" every kind of vehicle."""
+    nouns = [form.parts[0] for form in program.forms() if form.name == "all"]
+    return {kind for noun in nouns for kind in kinds_meant(noun)}
 
 
 def read_question(scene: Scene, question: str) -> Form:

@@ -1,7 +1,5 @@
 """Captions of a whole split, block by block, so that memory does not grow with the split."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import closing

@@ -1,7 +1,5 @@
 """A data set in tables and bars in the terminal, and one example of it in words."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path

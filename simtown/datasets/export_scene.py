@@ -1,7 +1,5 @@
 """One stored scene in other forms: a GLB file for any 3D viewer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Names of the formats of other tools, which simtown.datasets.export writes."""
 
-from __future__ import annotations
-
 #: Those that ask a model: questions with instructions, and what scores or trains.
 HARNESSES: dict[str, str] = {
     "lmms-eval": "lmms-eval: tasks (YAML and Parquet)",

@@ -4,8 +4,6 @@ A shard is either whole under its own name or not there. So a job that was kille
 it is run again, and ends with the same bytes as a job that was never disturbed.
 """
 
-from __future__ import annotations
-
 from contextlib import closing
 from functools import lru_cache
 from pathlib import Path

@@ -6,8 +6,6 @@ quarter of the pairs right and a sixteenth of the groups of four; whoever sees t
 questions a picture, 2k examples are a group: those of one picture, then the same of the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 

@@ -1,7 +1,5 @@
 """Data sets of scenes that somebody made: each question is a template of a family, in its own words."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

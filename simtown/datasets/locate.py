@@ -1,7 +1,5 @@
 """Finding one stored example by its address on a command line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from simtown.datasets.addresses import name_of, parse_address, require_index

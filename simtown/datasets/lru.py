@@ -1,7 +1,5 @@
 """A cache of the values that were used last, within a limit."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock

@@ -5,8 +5,6 @@ It ends with a checksum of itself, so that every reader notices a changed byte;
 :func:`simtown.datasets.verify.verify` proves the rest.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

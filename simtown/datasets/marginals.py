@@ -5,8 +5,6 @@ The target is exact: the marginals of subject and object when both are drawn by 
 too, until all differ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

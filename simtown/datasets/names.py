@@ -1,7 +1,5 @@
 """The names of the numbers in a data set, so that a reader needs nothing but its manifest."""
 
-from __future__ import annotations
-
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.assets.palette import PAINTS
 from simtown.datasets.settings import Settings

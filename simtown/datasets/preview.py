@@ -1,7 +1,5 @@
 """Contact sheets of a data set, of fresh examples, of the catalogue and of the weathers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Reading a data set: random access to examples and columns, and a view for PyTorch's DataLoader."""
 
-from __future__ import annotations
-
 import re
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -339,7 +337,7 @@ class Split(Sequence[Example]):
 
         Raises DamagedError if a number stands for nothing.
         """
-        scenes = SceneBatch(**{name.removeprefix("scene/"): columns[name] for name in SCENE_COLUMNS})
+        scenes = SceneBatch.of_columns(columns)
         if not plausible(scenes).all():
             wrong = f"a shard of {self._paths[0].parent} has scenes that stand for nothing in the town"
             raise DamagedError(f"{wrong}: run simtown verify on its data set")

@@ -1,7 +1,5 @@
 """Ready worlds: named settings that never change, so that a paper can cite "simtown-twins, seed 0"."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files

@@ -4,8 +4,6 @@ A picture takes one read and one unpacking into its place. HDF5 itself takes ten
 the chunk and for the plugin that unpacks it, and it holds a lock.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -242,7 +240,7 @@ def form_of(path: Path) -> tuple[Arrays, int]:
     with open_hdf5(path) as file:
         schema, count = attribute(file, "schema", int), attribute(file, "count", int)
         vehicles = h5py.Dataset(array_in(file, "scene/entity")).shape[-1]
-        forms = array_forms("family" in file, "group" in file, {"v": vehicles})
+        forms = array_forms("family" in file, "group" in file, {"v": vehicles, "h": 0, "w": 0})
     if schema != SCHEMA or count < 1 or not 2 <= vehicles <= MOST_VEHICLES:
         raise FormError(f"it has layout version {schema}, {count} examples of {vehicles} vehicles")
     return {name: form for name, form in forms.items() if name not in PICTURES}, count

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
 from time import perf_counter
@@ -32,7 +32,6 @@ from simtown.language import programs
 from simtown.language.questions import LENGTH, ask
 from simtown.language.sampler import Examples, Recipe, sample
 from simtown.render.frames import Renderer
-from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import SLOTS
 
@@ -96,44 +95,51 @@ class Clock:
         self.seconds[name] += perf_counter() - start
 
 
-#: Arrays of a shard of n examples, v vehicle slots and p prop slots: their shape without n, and their dtype.
-LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
-    "images": (("h", "w", 3), "u1"),
-    "masks": (("h", "w"), "u1"),
-    "depth": (("h", "w"), "<f4"),
-    "index": ((), "<i8"),
-    "question": ((), "S96"),
-    "tokens": ((LENGTH,), "u1"),
-    "answer": ((), "?"),
-    "subject": ((), "<i2"),
-    "relation": ((), "u1"),
-    "object": ((), "<i2"),
-    **dict.fromkeys(("subject_slot", "object_slot", "phrasing"), ((), "u1")),
-    "margin": ((), "<f4"),
-    "boxes": (("v", 4), "<f4"),
-    "visible": (("v",), "<f4"),
-    "scene/entity": (("v",), "<i2"),
-    "scene/pose": (("v", 3), "<f4"),
-    "scene/paint": (("v",), "i1"),
-    "scene/prop": (("p",), "<i2"),
-    "scene/prop_pose": (("p", 5), "<f4"),
-    "scene/prop_style": (("p",), "<u2"),
-    "scene/weather": ((), "u1"),
-    "scene/intensity": ((), "<f4"),
-    "scene/sun": ((2,), "<f4"),
-    "scene/fall_seed": ((), "<u4"),
-    "scene/camera": ((7,), "<f4"),
+#: Arrays of a shard of n examples, v vehicle slots and p prop slots: their dtype, and their shape without n.
+#: A question has t tokens.
+LAYOUT: dict[str, str] = {
+    "images": "u1 h w 3",
+    "masks": "u1 h w",
+    "depth": "<f4 h w",
+    "index": "<i8",
+    "question": "S96",
+    "tokens": "u1 t",
+    "answer": "?",
+    "subject": "<i2",
+    "relation": "u1",
+    "object": "<i2",
+    "subject_slot": "u1",
+    "object_slot": "u1",
+    "phrasing": "u1",
+    "margin": "<f4",
+    "boxes": "<f4 v 4",
+    "visible": "<f4 v",
+    "scene/entity": "<i2 v",
+    "scene/pose": "<f4 v 3",
+    "scene/paint": "i1 v",
+    "scene/prop": "<i2 p",
+    "scene/prop_pose": "<f4 p 5",
+    "scene/prop_style": "<u2 p",
+    "scene/weather": "u1",
+    "scene/intensity": "<f4",
+    "scene/sun": "<f4 2",
+    "scene/fall_seed": "<u4",
+    "scene/camera": "<f4 7",
 }
 #: What questions of families (:mod:`simtown.datasets.asked`) have beside them or in another form, and twins.
-FAMILY_LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
-    "question": ((), "S256"),
-    "tokens": ((48,), "<u2"),
-    **dict.fromkeys(("family", "template", "text"), ((), "u1")),
-    "program": ((programs.LENGTH,), "<i2"),
-    "value": ((), "<i2"),
-    **dict.fromkeys(("number", "tolerance"), ((), "<f4")),
+#: A program has m words.
+FAMILY_LAYOUT: dict[str, str] = {
+    "question": "S256",
+    "tokens": "<u2 48",
+    "family": "u1",
+    "template": "u1",
+    "text": "u1",
+    "program": "<i2 m",
+    "value": "<i2",
+    "number": "<f4",
+    "tolerance": "<f4",
 }
-TWIN_LAYOUT = {"group": ((), "<i8"), "edit": ((), "u1"), "edited": ((), "u1")}
+TWIN_LAYOUT = {"group": "<i8", "edit": "u1", "edited": "u1"}
 #: The large arrays, which have a chunk for each example, and the frames that they hold.
 PICTURES = ("images", "masks", "depth")
 FRAMES = {"images": "rgb", "masks": "ids", "depth": "depth"}
@@ -149,14 +155,15 @@ def layout(settings: Settings) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]
 
 def array_forms(
     families: bool, twins: bool, sizes: Mapping[str, int]
-) -> dict[str, tuple[tuple[Any, ...], np.dtype[Any]]]:
+) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
     """The shapes of all arrays without the example axis, and their dtypes; `sizes` says what letters are."""
-    forms = LAYOUT | (FAMILY_LAYOUT if families else {}) | (TWIN_LAYOUT if twins else {})
-    sizes = {"p": SLOTS, **sizes}
-    return {
-        name: (tuple(sizes.get(str(n), n) for n in shape), np.dtype(kind))
-        for name, (shape, kind) in forms.items()
-    }
+    described = LAYOUT | (FAMILY_LAYOUT if families else {}) | (TWIN_LAYOUT if twins else {})
+    sizes = {"p": SLOTS, "t": LENGTH, "m": programs.LENGTH, **sizes}
+    forms = {}
+    for name, form in described.items():
+        kind, *shape = form.split()
+        forms[name] = tuple(int(sizes.get(n, n)) for n in shape), np.dtype(kind)
+    return forms
 
 
 def recipe_of(settings: Settings, split: str) -> Recipe | AskingRecipe:
@@ -216,7 +223,7 @@ def columns(examples: Examples | AskedBatch, index: np.ndarray, settings: Settin
         "margin": examples.margin,
         "boxes": boxes(scene, settings.width, settings.height),
         "visible": examples.visible,
-        **{f"scene/{f.name}": getattr(scene, f.name) for f in fields(SceneBatch)},
+        **scene.columns(),
     }
 
 

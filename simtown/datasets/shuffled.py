@@ -3,8 +3,6 @@
 The order needs no list of all examples: blocks are shuffled, then the examples of some blocks at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -3,8 +3,6 @@
 Every shard keeps the summary of its examples, and the manifest the sum of each split (docs/data-format.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ The manifest is compared with the one that the settings make, and each shard wit
 (:mod:`simtown.datasets.verify_shard`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing

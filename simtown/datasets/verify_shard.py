@@ -22,7 +22,6 @@ from simtown.datasets import summaries
 from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.groups import pair_problems, pair_rows, twin_problems
 from simtown.datasets.names import names
-from simtown.datasets.reader import SCENE_COLUMNS
 from simtown.datasets.remote import DirectoryStore, Remote
 from simtown.datasets.settings import Settings
 from simtown.datasets.shard_file import FormError, Shard, open_array
@@ -273,7 +272,7 @@ def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples 
     Raises FormError for what no settings make: unknown kinds, questions too close to call, vehicles that
     overlap or that are hidden.
     """
-    scene, nothing = SceneBatch(*(stored[name] for name in SCENE_COLUMNS)), [-1] * settings.asks
+    scene, nothing = SceneBatch.of_columns(stored), [-1] * settings.asks
     names = ("subject_slot", "object_slot", "relation", "phrasing")
     subject, obj, relation, phrasing = (stored[name].astype(np.int64) for name in names)
     absent = ~plausible(scene) | ~np.isin(scene.entity, [*settings.kinds, *nothing]).all(axis=1)

@@ -3,8 +3,6 @@
 They are frozen: a level and a seed mean the same questions and pictures in every release.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from simtown.datasets.settings import Settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from operator import index as whole
@@ -17,10 +17,8 @@ from simtown.core.streams import Stream
 from simtown.datasets import asked
 from simtown.datasets.shards import columns, draw, recipe_of
 from simtown.gym.levels import LEVELS, SIZE, Level
-from simtown.language.forms import Form
 from simtown.language.grammar import spoken_names
 from simtown.language.instructions import instruction, user_message
-from simtown.language.nouns import kinds_meant
 from simtown.language.programs import decode
 from simtown.language.replies import Gold, score_reply
 from simtown.render.renderers import make_renderer
@@ -168,7 +166,7 @@ class Street:
 
     def _draw(self, rows: dict[str, np.ndarray]) -> list[Task]:
         """The tasks of some rows of columns."""
-        scenes = SceneBatch(**{f.name: rows[f"scene/{f.name}"] for f in fields(SceneBatch)})
+        scenes = SceneBatch.of_columns(rows)
         pictures = self._renderer.render(scenes, SIZE, SIZE, geometry=False).rgb
         return [
             self._task(picture.copy(), {name: values[i] for name, values in rows.items()})
@@ -216,7 +214,7 @@ class Street:
         family = self._families[row["family"]]
         texts = self._choices[family.answer]
         form = decode(row["program"])
-        nouns, kinds = mentioned(form), row["scene/entity"].tolist()
+        nouns, kinds = asked.kinds_named(form), row["scene/entity"].tolist()
         shown = [slot for slot, kind in enumerate(kinds) if kind >= 0]
         meant = [slot for slot in shown if ENTITIES[kinds[slot]] in nouns] or shown
         metres = [float(row[name]) for name in ("tolerance", "number")]
@@ -231,9 +229,3 @@ class Street:
             "pixels": round(float(min(row["boxes"][slot][3] - row["boxes"][slot][1] for slot in meant)), 1),
         }  # fmt: skip
         return Task(picture, row["question"].decode(), instruction(family.answer, texts), gold, metadata)
-
-
-def mentioned(program: Form) -> set[str]:
-    """Kinds of vehicles that the nouns of a program stand for; of "vehicle" every kind."""
-    nouns = [form.parts[0] for form in program.forms() if form.name == "all"]
-    return {kind for noun in nouns for kind in kinds_meant(noun)}

@@ -1,7 +1,5 @@
 """Transcripts of the gym: tasks and replies as JSON lines, and a proof that the tasks are the town's."""
 
-from __future__ import annotations
-
 import io
 import json
 from base64 import b64encode

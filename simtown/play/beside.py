@@ -1,7 +1,5 @@
 """A trained model that answers beside the truth."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Random examples of any settings, and why each of them was accepted; its twin beside it."""
 
-from __future__ import annotations
-
 import shlex
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pictures for the page: of the town, with overlays, and of one thing alone."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from functools import lru_cache
 from typing import Any

@@ -1,7 +1,5 @@
 """The page's server, of the standard library: on this machine alone, for those who know its token."""
 
-from __future__ import annotations
-
 import json
 import re
 import secrets

@@ -1,7 +1,5 @@
 """Scene batches as lists of placed meshes, the one form that every renderer draws."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from simtown.assets.atlas import NO_PAINT

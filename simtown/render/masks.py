@@ -2,8 +2,6 @@
 ids and depth visible.
 """
 
-from __future__ import annotations
-
 import colorsys
 import io
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What is worked out once of the atlas and the palette, for every rasteriser."""
 
-from __future__ import annotations
-
 import itertools
 from functools import lru_cache
 

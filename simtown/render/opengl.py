@@ -6,8 +6,6 @@ and snow are the rasteriser's. The ground and the sky are simpler: shadows and l
 are no clouds over the sky and no reflections.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 from functools import lru_cache

@@ -3,8 +3,6 @@
 No OpenGL, no display, no driver; the same pixels on every machine.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every renderer by name, and the choice of the device that draws: the processor or a graphics card."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 

@@ -1,7 +1,5 @@
 """Contact sheets: pictures in a grid with words under them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, field
 

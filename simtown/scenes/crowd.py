@@ -6,8 +6,6 @@ is true by its pixels, and with left and right exchanged. simtown/kernels/proces
 procedure.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from simtown import kernels

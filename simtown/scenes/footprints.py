@@ -5,8 +5,6 @@ outlines, so that a bicycle can stand beside a tree. All lengths are metres; pol
 counter-clockwise.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

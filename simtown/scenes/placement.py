@@ -3,8 +3,6 @@
 Functions take many scenes; simtown/kernels/processor/placement.hpp has the same for one scene of the sampler.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

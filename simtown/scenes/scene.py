@@ -7,6 +7,7 @@ Nothing about a picture lives outside this state: any renderer, at any size, dra
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any
@@ -190,6 +191,15 @@ class SceneBatch:
     sun: np.ndarray
     fall_seed: np.ndarray
     camera: np.ndarray
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, np.ndarray]) -> SceneBatch:
+        """The scenes of the columns of a shard, such as "scene/entity"; inverse of :meth:`columns`."""
+        return cls(**{f.name: columns[f"scene/{f.name}"] for f in fields(cls)})
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The arrays by the names that they have in shards."""
+        return {f"scene/{f.name}": getattr(self, f.name) for f in fields(self)}
 
     def __len__(self) -> int:
         return len(self.weather)

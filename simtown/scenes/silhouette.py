@@ -4,8 +4,6 @@ This module does not use the renderers, so that each is tested against the other
 mesh is found by simtown/kernels/processor/silhouette.hpp.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -3,8 +3,6 @@
 Things stand in cells, one to a cell, so nothing overlaps and every slot of the batch is one place in the row.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import chain
 from typing import Any

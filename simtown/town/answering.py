@@ -1,7 +1,5 @@
 """Questions about a town, answered from its truth, not from pictures; and the town in a few sentences."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator
@@ -21,7 +19,7 @@ from simtown.language.solids import truth
 from simtown.scenes.weather import WEATHER_KINDS, WEATHERS
 from simtown.town.checks import TownError, text
 from simtown.town.evaluating import Evaluator
-from simtown.town.qualities import CLOSE, TooCloseError, View
+from simtown.town.qualities import CLOSE, Judgement, TooCloseError, View
 from simtown.town.relating import MARGINS, measure
 from simtown.town.things import Thing, called, label, listed, showing, the
 
@@ -128,9 +126,9 @@ def _only_answer(view: View, question: str) -> TownAnswer:
     form, notes, negated = parse(_names(view), question)
     evaluator = Evaluator(view)
     try:
-        holds, margin, why, value, _ = evaluator.answer(form)
+        holds, why, value, margin, _ = evaluator.answer(form)
     except TooCloseError as unclear:
-        holds, margin, why, value = None, math.nan, str(unclear), None
+        holds, why, value, margin, _ = Judgement(None, str(unclear))
     if negated and holds is not None:
         notes = [f"so 'it is not so' is {'false' if holds else 'true'}", *notes]
     value = holds if value is None else value

@@ -1,7 +1,5 @@
 """Checks of a town's arguments: each returns the value in the right type, or raises :class:`TownError`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

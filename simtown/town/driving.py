@@ -6,8 +6,6 @@ take the cheapest path over a small grid ahead of them (dynamic programming), an
 by the social force model (Helbing and Molnár 1995, "Social force model for pedestrian dynamics").
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The value of a logical form in a town: three-valued, since what is too close to say has no truth."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from contextlib import suppress
@@ -107,14 +105,14 @@ class Evaluator:
             case ("and" | "or") as join, *parts:
                 return _both(join, [self.question(part) for part in parts])
             case "weather", *kinds:
-                return Judgement(weather.kind in kinds, math.nan, sky)
+                return Judgement(weather.kind in kinds, sky)
             case "choose", *parts:
                 return self._choose(parts)
             case "query", "time":
                 time = weather.kind if weather.kind in ("dusk", "night") else "day"
-                return Judgement(None, math.nan, sky, time)
+                return Judgement(None, sky, time)
             case "query", "weather":
-                return Judgement(None, math.nan, sky, weather.kind)
+                return Judgement(None, sky, weather.kind)
             case "query", attribute, phrase, *to:
                 thing = self.unique(phrase, anywhere=True)
                 if attribute not in QUANTITIES:
@@ -122,14 +120,14 @@ class Evaluator:
                     chosen = self._reasons.get(phrase.parts[0], "")
                     whys = (chosen,) if chosen and attribute == "kind" else (chosen, why)
                     why = "; ".join(dict.fromkeys(filter(None, whys)))
-                    return Judgement(None, math.nan, why, value)
+                    return Judgement(None, why, value)
                 other = self.unique(to[0], anywhere=True) if to else None
                 value = round(self.view.quantity(attribute, thing, other), 2)
-                return Judgement(None, math.nan, self.view.said(attribute, thing, other), value)
+                return Judgement(None, self.view.said(attribute, thing, other), value)
             case "count", _:
                 low, high, why = self._count(form)
                 names = why.partition(": ")[2] if low else why
-                return Judgement(None, math.nan, names, low if low == high else None)
+                return Judgement(None, names, low if low == high else None)
             case "exist", things:
                 return self._compared("least", Form("count", (things,)), 1)
             case "which", things:
@@ -161,7 +159,7 @@ class Evaluator:
         pairs = product(range(low, high + 1), range(other_low, other_high + 1))
         outcomes = {_TESTS[name](a, b) for a, b in pairs}
         holds = outcomes.pop() if len(outcomes) == 1 else None
-        return Judgement(holds, math.nan, "; ".join(filter(None, (why, other_why))))
+        return Judgement(holds, "; ".join(filter(None, (why, other_why))))
 
     def _choose(self, parts: list[Form]) -> Judgement:
         """Which of several alternatives is true, in the words that offer it; "neither" if none is."""
@@ -179,7 +177,7 @@ class Evaluator:
         inner = things.parts[0] if things.name == "the" else things
         if not sure:
             nothing = self.members(things).clear()
-            return Judgement(None, math.nan, self._none(inner), nothing)
+            return Judgement(None, self._none(inner), nothing)
         to: Thing | None = None
         match inner:
             case Form("filter", (_, Form("related", (_, Form("the", (end,)) as phrase)))) if not _ground(end):
@@ -190,7 +188,7 @@ class Evaluator:
         why = self._reasons.get(inner, why) if inner.name in ("most", "nth") else why
         why += f"; whether {listed(unsure, 'or')} counts is too close to say" if unsure else ""
         single = len(sure) == 1 and (inner.name in ("most", "nth") or things.name == "the")
-        return Judgement(None, math.nan, why, sure[0].name if single else [t.name for t in ordered])
+        return Judgement(None, why, sure[0].name if single else [t.name for t in ordered])
 
     def _spend(self, cases: int) -> None:
         """Raises TownError once the question has compared too many cases."""
@@ -214,13 +212,13 @@ class Evaluator:
             if judged[thing].truth is not decisive and judged[thing].truth is not None:
                 del judged[thing]  # it decides nothing
             else:
-                judged[thing] = Judgement(None, math.nan, unclear)
+                judged[thing] = Judgement(None, unclear)
         judged = _applying(judged, decisive)
         if not judged:
             why = self._none(phrase.parts[0], "other " if things else "")
             if phrase.name == "every":
                 raise TownError(f"{why}: ask about what is there")
-            return Judgement(phrase.name == "no", -math.inf, why)
+            return Judgement(phrase.name == "no", why, margin=-math.inf)
         result = _joined("and" if phrase.name == "every" else "or", list(judged.values()))
         true = [thing for thing, j in judged.items() if j.truth]
         if len(judged) > 1 and phrase.name != "a":
@@ -252,12 +250,12 @@ class Evaluator:
         (phrase,) = predicate.parts  # of "among"
         sure, unsure = self.members(phrase.parts[0], anywhere=True)
         if thing in unsure:
-            return Judgement(None, math.nan, unsure[thing])
+            return Judgement(None, unsure[thing])
         best = phrase.parts[0].name == "most" and thing not in sure
         which = f", which is {listed(map(the, sure or unsure), 'or')}" if best else ""
         noun = wording.phrase(phrase)
         why = f"{the(thing)} is {'' if thing in sure else 'not '}{noun}{which}"
-        return Judgement(thing in sure, math.nan, why)
+        return Judgement(thing in sure, why)
 
     def _related(self, relation: str, phrases: tuple[Form, ...]) -> Judgement:
         """Whether a relation holds between the things that some phrases mean."""
@@ -279,7 +277,7 @@ class Evaluator:
         if relation.startswith("driver-") and things[1].group not in ("vehicle", "person"):
             raise TownError(f"{the(things[1])} looks nowhere: ask what a driver or a person sees")
         if len(set(things)) < len(things):
-            return Judgement(False, -math.inf, f"{the(things[0])} is the same thing", applies=False)
+            return Judgement(False, f"{the(things[0])} is the same thing", margin=-math.inf, applies=False)
         if relation == "hiding":
             return self.view.hiding(*things)
         shapes = [(t.solid(),) for t in things] + ([SURFACES[ground]] if ground else [])
@@ -287,7 +285,7 @@ class Evaluator:
         measured = [(measure(relation, camera, *solids), solids) for solids in product(*shapes)]
         margin, solids = max(measured, key=lambda entry: entry[0])
         holds = truth(margin, MARGINS[relation])
-        return Judgement(holds, margin, reason(relation, names, solids, camera, margin))
+        return Judgement(holds, reason(relation, names, solids, camera, margin), margin=margin)
 
     def _between(self, phrases: tuple[Form, ...]) -> Judgement:
         """The clearest of all cases that "a" may mean, measured together; alone they would take hours."""
@@ -298,7 +296,7 @@ class Evaluator:
         if not distinct.any():
             empty = [p for p, things in zip(phrases, means, strict=True) if not things]
             why = self._none((empty or phrases)[-1].parts[0], "" if empty else "other ")
-            return Judgement(False, -math.inf, why)
+            return Judgement(False, why, margin=-math.inf)
         solids = {thing: thing.solid() for things in means for thing in things}
         margins = betweens([solids[t] for t in means[0]], [(solids[b], solids[c]) for b, c in pairs])
         pair, subject = np.unravel_index(np.where(distinct, margins, -np.inf).argmax(), distinct.shape)

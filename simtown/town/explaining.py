@@ -1,7 +1,5 @@
 """Why the answer to an example's question is what it is: the reason that the town of its scene gives."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from simtown.language.forms import Form

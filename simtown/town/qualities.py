@@ -1,7 +1,5 @@
 """What can be said of one thing: its colour, direction, place, size, distance, and how much of it is seen."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -52,15 +50,15 @@ class TooCloseError(Exception):
 
 
 class Judgement(NamedTuple):
-    """What a question comes to: its truth, metres of margin (nan if there are none), a reason and a value.
+    """What a question comes to: its truth, a reason, a value, and metres of margin (nan if there are none).
 
     It does not apply if it asks how a thing stands to itself.
     """
 
     truth: bool | None
-    margin: float
     why: str
     value: Any = None
+    margin: float = math.nan
     applies: bool = True
 
 
@@ -116,16 +114,17 @@ class View(NamedTuple):
     def more(self, order: str, a: Thing, b: Thing, to: Thing | None = None) -> Judgement:
         """Whether a thing comes before another one in an order."""
         if a is b:
-            return Judgement(False, -math.inf, f"{the(a)} is the same thing", applies=False)
+            return Judgement(False, f"{the(a)} is the same thing", margin=-math.inf, applies=False)
         quantity, sign = ORDERS[order]
         if quantity in MARGINS:
             margin = measure(quantity, self.camera, a.solid(), b.solid())
             why = f"{the(a)} is {abs(margin):.2f} m {quantity if margin > 0 else 'beside'} {the(b)}"
-            return Judgement(truth(margin, MARGINS[quantity]), margin, why)
+            return Judgement(truth(margin, MARGINS[quantity]), why, margin=margin)
         margin = sign * (self.quantity(quantity, a, to) - self.quantity(quantity, b, to))
         holds = truth(margin, CLOSE)
         close = f"; up to {CLOSE:g} is too close to say" if holds is None else ""
-        return Judgement(holds, margin, f"{self.said(quantity, a, to)}, {self.said(quantity, b, to)}{close}")
+        why = f"{self.said(quantity, a, to)}, {self.said(quantity, b, to)}{close}"
+        return Judgement(holds, why, margin=margin)
 
     def attribute(self, attribute: str, thing: Thing) -> tuple[Any, str]:
         """The value of an attribute of a thing, and a sentence that says it.
@@ -206,14 +205,14 @@ class View(NamedTuple):
             try:
                 self.attribute("colour", thing)
             except TooCloseError as unclear:
-                return Judgement(None, math.nan, str(unclear))
-            return Judgement(True, math.nan, why if value == paint else f"{why}, a kind of {value}")
+                return Judgement(None, str(unclear))
+            return Judgement(True, why if value == paint else f"{why}, a kind of {value}")
         if word in ALSO_CALLED.get(paint, ()):
-            return Judgement(None, math.nan, f"{why}, which some call {value}")
+            return Judgement(None, f"{why}, which some call {value}")
         share = shares[COLOURS.index(word)] if word in COLOURS else 0.0
         if share > NO_COLOUR:
-            return Judgement(None, math.nan, f"{why}, and {share:.0%} of the paint seen is {value}")
-        return Judgement(False, math.nan, why)
+            return Judgement(None, f"{why}, and {share:.0%} of the paint seen is {value}")
+        return Judgement(False, why)
 
     def _hidden(self, share: float, why: str) -> str:
         """How much a hidden share is, in words. Raises TooCloseError near the borders of what they mean."""
@@ -229,7 +228,7 @@ class View(NamedTuple):
             words, others = _colour_words(value), _colour_words(other)
             holds = not words.isdisjoint(others)
             holds = None if holds and len(words | others) > 1 else holds  # what some call alike
-        return Judgement(holds, math.nan, f"{why}, and {other_why}", applies=a is not b)
+        return Judgement(holds, f"{why}, and {other_why}", applies=a is not b)
 
     def hiding(self, thing: Thing, other: Thing) -> Judgement:
         """Whether a thing hides some of another one, or all of it."""
@@ -237,12 +236,12 @@ class View(NamedTuple):
         alone = mask_alone(self.camera, other, *SIZE)
         share = float((alone & picture.mask(thing.name)).sum() / max(alone.sum(), 1))
         why = f"{the(thing)} hides {share:.1%} of {the(other)}"
-        return Judgement(None if 0 < share < LEAST_HIDDEN else share > 0, math.nan, why)
+        return Judgement(None if 0 < share < LEAST_HIDDEN else share > 0, why)
 
     def has(self, thing: Thing, attribute: str, value: str) -> Judgement:
         """Whether an attribute of a thing has a value."""
         if attribute == "place":  # "in town"
-            return Judgement(True, math.nan, f"{the(thing)} is in this town")
+            return Judgement(True, f"{the(thing)} is in this town")
         if attribute == "colour" and thing.group == "vehicle":
             return self._painted(thing, value)
         actual: Any
@@ -252,16 +251,16 @@ class View(NamedTuple):
             else:
                 actual, why = self.attribute(attribute, thing)
         except TownError as unknown:
-            return Judgement(None, math.nan, str(unknown).partition(":")[0], applies=False)
+            return Judgement(None, str(unknown).partition(":")[0], applies=False)
         except TooCloseError as unclear:
-            return Judgement(None, math.nan, str(unclear))
+            return Judgement(None, str(unclear))
         holds = actual == value
         if attribute == "speed":
             holds = abs(actual - float(value)) <= 0.5
         if attribute == "sight":
             tests = {"visible": actual > 0, "partly hidden": 0 < actual < 1, "entirely visible": actual == 1}
             holds = tests.get(value, actual == 0 and self.truth()[thing.name].box is not None)
-        return Judgement(holds, math.nan, why)
+        return Judgement(holds, why)
 
 
 def _colour_words(paint: str) -> set[str]:

@@ -1,7 +1,5 @@
 """All relations of a town by name: metres by which they hold, and why they do, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """A random street full of traffic."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The truth of a town and its picture (the paper's section 2.1)."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import asdict, dataclass, fields

@@ -1,7 +1,5 @@
 """Asking a trained model: on another data set, or a question about one picture."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """When a run validates and when it stops: the paper's rule, and the patient one."""
 
-from __future__ import annotations
-
 from math import ceil
 
 from simtown.training.fit_settings import FitSettings

@@ -32,7 +32,7 @@ def directory_of(spec: str) -> tuple[Path, str]:
     kind, _, place = spec.partition(":")
     if kind not in ("hf", "clip") or not place:
         raise EncoderError(f"'{spec}' names no encoder: write hf:ID-OR-DIR or clip:ID-OR-DIR")
-    need("probes", modules=("transformers",), what="an image encoder")
+    need("probes", modules="transformers", what="an image encoder")
     path = model_directory(place, hub=True)
     return path, fingerprint(path)
 

@@ -1,7 +1,5 @@
 """What accuracy a run has, on what, and how sure that is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

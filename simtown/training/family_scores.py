@@ -1,7 +1,5 @@
 """What accuracy a run has on questions of families: overall, by family and by kind of answer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

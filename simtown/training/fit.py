@@ -1,7 +1,5 @@
 """Training one model on one data set, as in section 6.5 of the paper: Adam, early stopping, one test."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Every choice that decides the numbers of a run, besides the data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """How long the runs of a plan take: as long as a finished run of their model, or at least timed steps."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log
 from time import perf_counter

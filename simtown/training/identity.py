@@ -3,8 +3,6 @@
 So it stays the same run if its data set grows, moves or is stored in other shards.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields

@@ -4,8 +4,6 @@ A file holds the features of a block of pictures of one shard, and its name says
 encoder, digest of the shard, first row. It is whole or absent, so runs may share the folder at any time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from io import BytesIO
 

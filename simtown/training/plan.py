@@ -5,8 +5,6 @@ the world seed s. All models of a seed see the same data. A preset may keep the 
 data (`same_data`) the same for all seeds.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The curve of one run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ other. What runs next depends only on the finished cells, so a sweep that was st
 that it would have run anyway.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import product
 

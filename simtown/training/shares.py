@@ -1,7 +1,5 @@
 """A share of right answers, and how sure it is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

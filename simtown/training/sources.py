@@ -3,8 +3,6 @@
 Every source is a table of examples that batches are taken from by number; none needs worker processes.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections import deque

@@ -1,7 +1,5 @@
 """A grid of runs: makes its data sets, runs what is missing, and continues where it was stopped."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable

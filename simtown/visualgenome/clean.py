@@ -22,8 +22,6 @@ spelling, and the lexicon inside textblob for a word's usual part of speech. doc
 says why these.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter
@@ -35,24 +33,20 @@ from simtown.visualgenome.clean_settings import STEPS
 
 T = TypeVar("T")
 
-#: Forms of "to be". Entities keep "being", which is a noun there.
-_BE = frozenset(["be", "am", "is", "are", "was", "were", "been", "isn't", "aren't", "wasn't", "weren't"])
-_DETERMINERS = frozenset({
-    "a", "an", "the", "this", "that", "these", "those", "some", "any", "each", "every", "another", "all",
-    "both", "either", "neither", "no", "its", "his", "her", "their", "my", "your", "our", "several", "many",
-    "few",
-})  # fmt: skip
-#: Words of predicates that look like an inflected verb or a plural and mean a place or a manner.
-_PLACES = frozenset({
-    "above", "across", "against", "ahead", "along", "alongside", "among", "around", "as", "aside", "at",
-    "atop", "away", "back", "behind", "below", "beneath", "beside", "besides", "between", "beyond", "by",
-    "close", "down", "far", "for", "forward", "from", "front", "in", "inside", "into", "left", "like", "near",
-    "next", "of", "off", "on", "onto", "opposite", "out", "outside", "over", "past", "right", "side",
-    "through", "to", "top", "toward", "towards", "under", "underneath", "until", "up", "upon", "upside",
-    "with", "within", "without",
-})  # fmt: skip
-#: Nouns that before another noun only say which one is meant: "right hand", "front leg".
-_SIDES = frozenset({"left", "right", "front", "back", "rear", "top", "bottom", "middle"})
+#: Forms of "to be" (entities keep "being", which is a noun there); determiners; words of predicates that
+#: look like an inflected verb or a plural and mean a place or a manner; and nouns that before another noun
+#: only say which one is meant: "right hand", "front leg".
+_LISTS = (
+    "be am is are was were been isn't aren't wasn't weren't",
+    "a an the this that these those some any each every another all both either neither no its his her their "
+    "my your our several many few",
+    "above across against ahead along alongside among around as aside at atop away back behind below beneath "
+    "beside besides between beyond by close down far for forward from front in inside into left like near "
+    "next of off on onto opposite out outside over past right side through to top toward towards under "
+    "underneath until up upon upside with within without",
+    "left right front back rear top bottom middle",
+)
+_BE, _DETERMINERS, _PLACES, _SIDES = (frozenset(words.split()) for words in _LISTS)
 #: Names that mean something else without their adjective: a hot dog is no dog.
 _WHOLE = frozenset({
     "hot dog", "french fry", "french fries", "flip flop", "flip flops", "wet suit", "remote control",

@@ -1,7 +1,5 @@
 """What decides how Visual Genome's names are cleaned."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from simtown.core.options import option

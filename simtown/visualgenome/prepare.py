@@ -18,8 +18,6 @@ The file is read once. Statements stay in memory as numbers, and each different 
 Published counts (:mod:`simtown.visualgenome.published`) give the same directory without triples.parquet.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

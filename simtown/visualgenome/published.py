@@ -6,8 +6,6 @@ A folder of them is read as these files, each plain, .gz or .xz: tab-separated t
 object, train, test).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -18,8 +18,6 @@ Only what is used is read. Boxes are x, y, w, h in pixels, y downwards, as relea
 picture's edge.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import msgspec

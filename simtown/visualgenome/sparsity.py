@@ -1,7 +1,5 @@
 """How thinly Visual Genome covers even simple spatial relations (section 6.2, Figure 11)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ one block of the file and one record. docs/reproduce/visual-genome.md compares t
 file is the byte offset in its uncompressed text, counted from 0.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from simtown.datasets.asked import answers_of
+from simtown.datasets.asked import answers_of, kinds_named
 from simtown.datasets.reader import Dataset, Example, Split
-from simtown.gym.tasks import mentioned
 from simtown.language.forms import Form
 from simtown.language.instructions import prompt
 from simtown.language.programs import parse
@@ -72,7 +71,7 @@ class AskedExample:
     @property
     def meant(self) -> list[int]:
         """The slots of the vehicles that the question names; of all, if it names none."""
-        nouns, slots = mentioned(self.form), [number - 1 for number in self.example.vehicle_ids]
+        nouns, slots = kinds_named(self.form), [number - 1 for number in self.example.vehicle_ids]
         vehicles = zip(slots, self.example.scene.vehicles, strict=True)
         return [slot for slot, vehicle in vehicles if vehicle.entity in nouns] or slots
 

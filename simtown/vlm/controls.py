@@ -4,8 +4,6 @@ Every control has an exact answer of its own: the program of a changed question 
 where the value is too close to say the control is not asked.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

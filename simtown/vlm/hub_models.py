@@ -1,7 +1,5 @@
 """Models in Hugging Face's layout, opened through transformers' Auto classes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from inspect import signature
 from itertools import groupby

@@ -1,7 +1,5 @@
 """From a name such as "hf:HuggingFaceTB/SmolVLM-256M-Instruct" to a vision-language model."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from simtown.core.options import SettingsError

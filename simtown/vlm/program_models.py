@@ -1,7 +1,5 @@
 """Models that are a program, asked by JSON lines, or a function of Python."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """What the controls say of a model: whether it sees, reads and relates, why it errs, and its biases."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby

@@ -6,8 +6,6 @@ server's Retry-After names, which all requests keep. A refusal of one question i
 refusal stops the run. The key is read from the environment; it is neither written nor printed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

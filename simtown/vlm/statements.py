@@ -1,7 +1,5 @@
 """The sentences that say an answer, for models that compare pictures with sentences."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import lru_cache
 

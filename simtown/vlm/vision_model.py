@@ -1,7 +1,5 @@
 """The protocol of a vision-language model: queries go in, what the model said comes out."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ question. ``answers.jsonl`` is what the model said so far, a line an answer: the
 lacks, so a run that was killed loses nothing and asks nothing twice.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The settings of ``simtown evaluate MODEL DATA``. ``simtown --help`` reads this module: nothing heavy."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from math import inf

@@ -139,7 +139,7 @@ def test_doctor_knows_every_extra():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     for_users = project["optional-dependencies"].keys() - {"docs", "bench", "dev", "all"}
     assert extras.ENABLES.keys() == extras.MODULES.keys() == for_users
-    core = {extras.package_of(module) for module in extras.CORE}
+    core = {extras.package_of(module) for module in extras.CORE.split()}
     assert core == {line.partition(">")[0] for line in project["dependencies"]}
 
 

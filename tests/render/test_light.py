@@ -8,7 +8,7 @@ from simtown.scenes.weather import WEATHERS
 
 @pytest.mark.parametrize("name", WEATHERS)
 def test_every_look_is_in_range(name):
-    weakest, strongest = looks = LOOKS[name, 0], LOOKS[name, 1]
+    weakest, strongest = looks = LOOKS[name]
     assert (name in FALLS) == (max(weakest.amount, strongest.amount) > 0)
     for look in looks:
         colours = [colour for colour, _ in (look.sun, look.sky, look.bounce)]
@@ -17,5 +17,5 @@ def test_every_look_is_in_range(name):
         assert all(0 < gain <= 1 for _, gain in (look.sun, look.sky, look.bounce))
         shares = (look.snow, look.wet, look.lamps, look.shadow, look.contact, look.amount)
         assert all(0 <= share <= 1 for share in (*shares, look.stars, look.tint))
-        assert min(look.cover, look.density, look.thick, look.cloud) >= 0
+        assert min(look.cover, look.density, look.cloud) >= 0
         assert look.gain > 0

@@ -85,7 +85,7 @@ class FamilyCounts(Counts):
         family, value = columns["family"].astype(np.int64), columns["value"].astype(np.int64)
         places = (family * templates + columns["template"]) * numbers.shape[1] + value
         answers = np.bincount(places, minlength=numbers.shape[0] * templates * numbers.shape[1])
-        scenes = SceneBatch(*(columns[name] for name in SCENE_COLUMNS))
+        scenes = SceneBatch.of_columns(columns)
         size = settings.width, settings.height
         values = evaluate(scenes, columns["program"], columns["visible"], size)
         meant = numbers[family, value]

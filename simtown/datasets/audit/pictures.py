@@ -14,8 +14,6 @@ where it lies along the directions in which pictures differ most; those that lie
 are read again and compared in full.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 

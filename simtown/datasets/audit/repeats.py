@@ -9,8 +9,6 @@ multiplied over the vehicles of a scene, and by how much oftener scenes are WIDE
 independent vehicles would be.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing

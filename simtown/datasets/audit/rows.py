@@ -6,8 +6,6 @@ are less than `reach` away. So whatever is nearer to a row than that, in every d
 home.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import accumulate, product

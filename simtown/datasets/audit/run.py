@@ -1,7 +1,5 @@
 """The whole audit: every example is read once and counted, then scenes and pictures are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass

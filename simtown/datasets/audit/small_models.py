@@ -1,7 +1,5 @@
 """Small models that see only a part of each example: an accuracy above chance means a shortcut."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

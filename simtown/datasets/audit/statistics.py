@@ -2,8 +2,6 @@
 information), and whether its questions can be answered (margins, occlusion).
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Data sets in the formats of other tools: a small module each."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """CLEVR's layout and field names (Johnson et al., 2017): pictures, scene graphs, questions with programs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions of the town's language as programs of CLEVR's functions (Johnson et al., 2017)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simtown.assets.entities import ENTITIES

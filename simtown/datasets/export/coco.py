@@ -2,8 +2,6 @@
 annotations/instances_SPLIT.json; and panoptic segmentation of everything in annotations/panoptic_SPLIT.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path

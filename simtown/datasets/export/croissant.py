@@ -1,7 +1,5 @@
 """Croissant 1.0 metadata (docs.mlcommons.org/croissant) of a Parquet export."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

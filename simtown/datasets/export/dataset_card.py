@@ -1,7 +1,5 @@
 """The dataset card of a Parquet export: what each column is, as Hugging Face's YAML header and in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Parquet with the pictures inside, a dataset card and Croissant metadata, for Hugging Face datasets."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """PNG files, and one line of JSON an example in questions.jsonl."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

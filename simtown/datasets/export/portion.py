@@ -4,8 +4,6 @@ Long lists are written by many pieces of work. Each writes its own part, with a 
 in the end the parts are joined in order.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

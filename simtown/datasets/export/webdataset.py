@@ -3,8 +3,6 @@
 The files of a sample share a key and have different suffixes.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

@@ -1,7 +1,5 @@
 """YAML in block style, as far as headers and settings need it, with strings quoted as in JSON."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

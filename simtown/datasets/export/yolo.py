@@ -1,7 +1,5 @@
 """YOLO: images/SPLIT, labels/SPLIT with a line a vehicle, and data.yaml."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

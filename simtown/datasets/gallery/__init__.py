@@ -9,8 +9,6 @@ Of two data sets there are two such pages, in the folders a/ and b/, and index.h
 other. Each tells what is chosen on it, and the other one follows.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import json
@@ -29,12 +27,13 @@ from simtown.core.files import is_complete, whole
 from simtown.core.pool import Report, ignore
 from simtown.core.untrusted import page_policy, printable
 from simtown.datasets.addresses import url_of
+from simtown.datasets.asked import kinds_named
 from simtown.datasets.export import choose_splits
 from simtown.datasets.export.portion import ExportBatch, Portion, plain
 from simtown.datasets.manifests import SEAL
 from simtown.datasets.marginals import targets_of
 from simtown.datasets.reader import Dataset
-from simtown.language.nouns import kinds_meant
+from simtown.language.forms import Form
 from simtown.language.programs import decode
 from simtown.language.relations import RELATIONS
 from simtown.render.masks import compressed_run_lengths, mask_and_box
@@ -313,11 +312,10 @@ def _detail(
     question = c["question"][row].decode(errors="replace")
     detail = [question, *slots, margin, plain(scenes.intensity[row]), camera, things]
     if "family" in c:
-        why = reason and reason(
-            scenes.scene(row), decode(c["program"][row]), c["visible"][row], c["boxes"][row]
-        )
+        program = decode(c["program"][row])
+        why = reason and reason(scenes.scene(row), program, c["visible"][row], c["boxes"][row])
         asked, exact = batch.asked(row), ""
-        things += _street_things(batch, row, ids, asked["program"])
+        things += _street_things(batch, row, ids, program)
         if asked["tolerance"] is not None:
             exact = f"{asked['number']:.2f} m, right within {asked['tolerance']:.2f} m"
         detail += [asked["program"], exact, why or ""]
@@ -326,12 +324,12 @@ def _detail(
     return detail
 
 
-def _street_things(batch: ExportBatch, row: int, ids: np.ndarray, program: str) -> list[list[Any]]:
+def _street_things(batch: ExportBatch, row: int, ids: np.ndarray, program: Form) -> list[list[Any]]:
     """What a program names beside the road and the picture shows, as vehicles are in :func:`_detail`, but by
     name, without a visible share and a paint.
     """
     things, scenes = [], batch.scenes
-    named = {kind for noun in re.findall(r"all\(([^()]+)\)", program) for kind in kinds_meant(noun)}
+    named = kinds_named(program)
     assert batch.ids is not None
     for prop, number in zip(scenes.scene(row).props, scenes.ids(row)[1], strict=True):
         seen = mask_and_box(batch.ids[row], number - 1)

@@ -4,14 +4,12 @@
 material and, but for Table 6, co-occurrence.
 """
 
+from simtown.core.tables import parse_cells
+
 
 def _rows(table: str) -> dict[str, tuple[str, ...]]:
     """{name: cells} of lines of a name and cells with | between; - stands for a cell without a number."""
-    rows = {}
-    for line in table.strip().splitlines():
-        name, *cells = (part.strip() for part in line.split("|"))
-        rows[name] = tuple("" if cell == "-" else cell for cell in cells)
-    return rows
+    return {name: tuple("" if cell == "-" else cell for cell in cells) for name, *cells in parse_cells(table)}
 
 
 #: Classes and pairs.

@@ -1,7 +1,5 @@
 """Arrays on a card: other libraries' memory and streams (PyTorch, CuPy), and our own arrays for them."""
 
-from __future__ import annotations
-
 import ctypes
 import math
 import sys

@@ -1,7 +1,5 @@
 """A graphics card through CUDA's driver: the few functions that the engine needs."""
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from typing import Any, NamedTuple

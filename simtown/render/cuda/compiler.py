@@ -1,7 +1,5 @@
 """Kernels from their sources: compiled by NVRTC for a card at first use, and kept in the user's cache."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

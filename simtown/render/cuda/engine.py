@@ -1,7 +1,5 @@
 """The rasteriser on a graphics card: batches are cut into launches, on which two lanes work in turn."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import threading

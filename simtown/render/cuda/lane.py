@@ -3,8 +3,6 @@
 While one lane's pictures are drawn, another is filled.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from typing import Any

@@ -1,10 +1,8 @@
-"""The structs of job.cuh as NumPy types, and how a launch's memory on the card is laid out."""
-
-from __future__ import annotations
+"""The structs of the kernels as NumPy types, and how a launch's memory on the card is laid out."""
 
 import math
+import re
 from collections.abc import Mapping
-from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -13,6 +11,7 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, IN_POSE, POSES
 from simtown.assets.palette import MATERIALS
+from simtown.render.cuda.compiler import source
 from simtown.render.light import AMOUNT, LAMPS, STARS, SUN, TABLE, WET
 from simtown.render.mesh_tables import bases, girths, tables
 from simtown.scenes.scene import SceneBatch
@@ -27,47 +26,39 @@ MIRRORS = 0.2
 LIGHT_STRIDE, VIEW_STRIDE, MOST_EDGES = 48, 16, 16
 
 
-def _struct(**kinds: Any) -> np.dtype[Any]:
-    """A C struct of these fields: a type, or a type and how many of it."""
-    rows = [(name, *kind) if isinstance(kind, tuple) else (name, kind) for name, kind in kinds.items()]
-    return np.dtype(rows, align=True)
-
-
-def _numbers(kind: str, names: str) -> dict[str, Any]:
-    return dict.fromkeys(names.split(), kind)
-
-
-_TOWN = (
-    "vertices triangles normals triangle_start hull hull_start lamps lamp_start radius girths bases roles "
-    "own_paint in_pose palette kinds tints looks"
-)
-TOWN = _struct(**_numbers("u8", _TOWN), **_numbers("i4", "entities meshes materials poses"))
-_PLACED: dict[str, Any] = {"matrix": ("f4", 12), "eye": ("f4", 3), "sun": ("f4", 3), "pose": ("f4", 6)}
-PLACE = _struct(**_PLACED, mesh="i4", look="u4", pad=("u4", 2))
-_SKY = _numbers("u4", "sky_rg sky_b cloud_rg cloud_b under_rg under_b")
-ROW = _struct(**_numbers("f4", "depth air x y dx dy"), **_SKY)
-SHAPE = _struct(**_numbers("i2", "top bottom left right"), **_numbers("i4", "number edges"))
-CONTACT = _struct(**_numbers("f4", "x y c s half_u half_v strength pad"))
-POOL = _struct(**_numbers("f4", "x y c s along across"), **_numbers("u4", "rg b"))
-HALO = _struct(**_numbers("f4", "x y radius depth r g b pad"))
-BOX = _struct(**_numbers("i2", "left right top bottom"))
-_STEPS, _TAG = _numbers("u4", "value step_x step_y"), _numbers("u2", "tag pad")
-RECORD = _struct(e=("i4", 3), **_STEPS, **_numbers("i2", "ax ay bx by"), inverse=("f4", 3), **_TAG)
-LARGE = _struct(e=("i8", 3), inverse=("f8", 3), **_numbers("i4", "ax ay bx by"), **_STEPS, **_TAG, box=BOX)
-COUNTS = _struct(**_numbers("i4", "faces pieces larges shadows contacts pools halos pad"))
-_COLUMNS = {field.name: "u8" for field in fields(SceneBatch)}
-_WORK = (
-    "views lights rows places ends counts shadow_shapes shadow_edges contact_shapes contacts pool_shapes "
-    "pools halos faces packed flats planes owners boxes records lengths larges samples failed nearness "
-    "rgb depth ids"
-)
-_SIZE = "scenes vehicles props slots width height lamps most_faces most_pieces most_larges ground_faces pad"
-JOB = _struct(town=TOWN, **_COLUMNS, **_numbers("u8", _WORK), **_numbers("i4", _SIZE))
-#: The structs by their names in job.cuh.
-STRUCTS: Mapping[str, np.dtype[Any]] = {
-    "Town": TOWN, "Place": PLACE, "Row": ROW, "Shape": SHAPE, "Contact": CONTACT, "Pool": POOL, "Halo": HALO,
-    "Box": BOX, "Record": RECORD, "Large": LARGE, "Counts": COUNTS, "Job": JOB,
+#: A struct of fields alone, and fields of one type.
+_STRUCT = re.compile(r"struct (?:\w+\(16\) )?(\w+) \{([^{}]*)\};")
+_FIELDS = re.compile(r"(?:const )?(\w+)(\*?) ([^;]+);")
+_PLAIN = {
+    "float": "f4", "double": "f8",
+    "s8": "i1", "s16": "i2", "s32": "i4", "s64": "i8",
+    "u8": "u1", "u16": "u2", "u32": "u4", "u64": "u8",
 }  # fmt: skip
+#: The structs of a launch, whose fields are read from the sources of the kernels.
+_NAMES = "Pose Matrix Point Contact Town Place Row Shape Pool Halo Box Record Large Counts Job"
+
+
+def _read_structs() -> tuple[dict[str, np.dtype[Any]], dict[str, np.dtype[Any]]]:
+    """The structs by name; and what their pointers point to, by the name of the field."""
+    known = {name: np.dtype(kind) for name, kind in _PLAIN.items()}
+    targets = {}
+    sources = re.sub("//.*", "", source("setup"))
+    for struct, fields in _STRUCT.findall(sources):
+        if struct not in _NAMES.split():
+            continue
+        rows: list[Any] = []
+        for kind, pointer, declared in _FIELDS.findall(fields):
+            for field in declared.split(","):
+                name, *counts = re.findall(r"\w+", field)
+                if pointer:
+                    targets[name] = known[kind]
+                rows.append((name, known["u64" if pointer else kind], tuple(map(int, counts))))
+        known[struct] = np.dtype(rows, align=True)
+    return {name: known[name] for name in _NAMES.split()}, targets
+
+
+STRUCTS, _TARGETS = _read_structs()
+TOWN, JOB = STRUCTS["Town"], STRUCTS["Job"]
 
 #: Shape and type of an array.
 Shaped = tuple[tuple[int, ...], np.dtype[Any]]
@@ -119,16 +110,14 @@ class Size(NamedTuple):
 def columns(size: Size) -> dict[str, Shaped]:
     """The arrays of a :class:`SceneBatch`, as they are sent to the card."""
     n, v, p = size.scenes, size.vehicles, size.props
-    vehicles: dict[str, Any] = {"entity": ((n, v), "i2"), "pose": ((n, v, 3), "f4"), "paint": ((n, v), "i1")}
-    props: dict[str, Any] = {"prop": ((n, p), "i2"), "prop_pose": ((n, p, 5), "f4")}
-    props["prop_style"] = ((n, p), "u2")
-    weather: dict[str, Any] = {"weather": ((n,), "u1"), "intensity": ((n,), "f4"), "sun": ((n, 2), "f4")}
-    others: dict[str, Any] = {"fall_seed": ((n,), "u4"), "camera": ((n, 7), "f4")}
-    return _shaped({**vehicles, **props, **weather, **others})
+    shapes: dict[str, tuple[int, ...]] = {"entity": (n, v), "pose": (n, v, 3), "paint": (n, v)}
+    shapes |= {"prop": (n, p), "prop_pose": (n, p, 5), "prop_style": (n, p)}
+    shapes |= {"weather": (n,), "intensity": (n,), "sun": (n, 2), "fall_seed": (n,), "camera": (n, 7)}
+    return _shaped(shapes)
 
 
-def _shaped(arrays: Mapping[str, tuple[tuple[int, ...], Any]]) -> dict[str, Shaped]:
-    return {name: (shape, np.dtype(kind)) for name, (shape, kind) in arrays.items()}
+def _shaped(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Shaped]:
+    return {name: (shape, _TARGETS[name]) for name, shape in shapes.items()}
 
 
 def work(size: Size) -> dict[str, Shaped]:
@@ -136,23 +125,20 @@ def work(size: Size) -> dict[str, Shaped]:
     n, slots, lamps, high = size.scenes, size.slots, size.most_lamps, 2 * size.height + 1
     faces, tags, pieces = size.most_faces, size.most_faces + 1, size.most_pieces
     ground = size.ground_faces + 1
-    scenes: dict[str, Any] = {"failed": ((n,), "u1"), "counts": ((n,), COUNTS), "rows": ((n, high), ROW)}
-    scenes |= {"views": ((n, VIEW_STRIDE), "f4"), "lights": ((n, LIGHT_STRIDE), "f4")}
-    things: dict[str, Any] = {"places": ((n, slots), PLACE), "ends": ((n, slots + 1), "i4")}
-    things |= {"shadow_shapes": ((n, slots), SHAPE), "shadow_edges": ((n, slots, MOST_EDGES, 4), "f4")}
-    things |= {"contact_shapes": ((n, slots), SHAPE), "contacts": ((n, slots), CONTACT)}
-    light: dict[str, Any] = {"halos": ((n, lamps), HALO)}
-    light |= {"pool_shapes": ((n, 2 * lamps), SHAPE), "pools": ((n, 2 * lamps), POOL)}
-    triangles: dict[str, Any] = {"faces": ((n, faces), "u4"), "packed": ((n, tags), "u8")}
-    triangles |= {"owners": ((n, tags), "u1")}
-    triangles |= {"flats": ((n, ground, 4), "f4"), "planes": ((n, tags, 4), "f4")}
-    triangles |= {"boxes": ((n, pieces), BOX), "records": ((n, pieces), RECORD)}
-    triangles |= {"lengths": ((n, pieces), "u1"), "larges": ((n, size.most_larges), LARGE)}
-    shapes: dict[str, Any] = {**scenes, **things, **light, **triangles}
+    shapes: dict[str, tuple[int, ...]] = {"failed": (n,), "counts": (n,), "rows": (n, high)}
+    shapes |= {"views": (n, VIEW_STRIDE), "lights": (n, LIGHT_STRIDE)}
+    shapes |= {"places": (n, slots), "ends": (n, slots + 1)}
+    shapes |= {"shadow_shapes": (n, slots), "shadow_edges": (n, slots, MOST_EDGES, 4)}
+    shapes |= {"contact_shapes": (n, slots), "contacts": (n, slots)}
+    shapes |= {"halos": (n, lamps), "pool_shapes": (n, 2 * lamps), "pools": (n, 2 * lamps)}
+    shapes |= {"faces": (n, faces), "packed": (n, tags), "owners": (n, tags)}
+    shapes |= {"flats": (n, ground, 4), "planes": (n, tags, 4)}
+    shapes |= {"boxes": (n, pieces), "records": (n, pieces), "lengths": (n, pieces)}
+    shapes["larges"] = (n, size.most_larges)
     if size.wet:
-        shapes["samples"] = ((n, -(-size.width // STRIP), high, 2 * STRIP + 1), "u4")
+        shapes["samples"] = (n, -(-size.width // STRIP), high, 2 * STRIP + 1)
     if size.layered:
-        shapes["nearness"] = ((n, size.height, size.width), "u2")
+        shapes["nearness"] = (n, size.height, size.width)
     return _shaped(shapes)
 
 

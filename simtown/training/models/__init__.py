@@ -35,24 +35,6 @@ MODELS: dict[str, str] = {
 #: Models that are told a subject, a relation and an object, or their boxes, which only the paper's questions
 #: have.
 _OF_PAIRS = ("pbn", "pbn-no-boxes", "cnn-lstm-boxes", "true-boxes")
-_PBN = {"embedding": 16, "predicate": 16, "dropout": 0.1, "hidden": 32}
-_SIZES = {"init": "orthogonal", "width": 1.0}
-_CNN = {"embedding": 64, "dropout": 0.1}
-#: The options of each model and their defaults, in the order of its class: known without PyTorch.
-OPTIONS: dict[str, dict[str, Any]] = {
-    "pbn": _PBN | {"box_weight": 30.0} | _SIZES,
-    "pbn-no-boxes": _PBN | _SIZES,
-    "cnn-lstm": _CNN | _SIZES | {"hidden": 128},
-    "cnn-lstm-boxes": _CNN | _SIZES | {"hidden": 128, "box_weight": 30.0},
-    "film": _CNN | {"width": 1.0, "hidden": 128, "blocks": 3},
-    "relation-network": _CNN | {"width": 1.0, "hidden": 128, "relation": 64},
-    "vit": {"dropout": 0.1, "width": 1.0, "layers": 3},
-    "true-boxes": {"dropout": 0.0, "width": 1.0, "layers": 2},
-    "question-only": {"embedding": 64, "hidden": 128},
-    "picture-only": _CNN | _SIZES,
-}
-#: Options of a head on a frozen encoder, whose name is "head:" and the encoder (:func:`encoder_of`).
-HEAD: dict[str, Any] = {"digest": "", "embedding": 64, "hidden": 128, "dropout": 0.1}
 _FLAGS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
@@ -124,16 +106,16 @@ def options(name: str, texts: dict[str, str]) -> dict[str, Any]:
     Raises:
         ModelError: the model does not have an option, or a value cannot be read.
     """
-    known = HEAD if encoder_of(name) else OPTIONS.get(name)
-    names, defaults = (list(known), known) if known else read_options(find(name))
-    result = dict(defaults)
+    defaults = read_options(find(name))
+    result = {key: default for key, default in defaults.items() if default is not Parameter.empty}
     if encoder := encoder_of(name):
         from simtown.training.encoder import directory_of
 
         result["digest"] = directory_of(encoder)[1]
     for key, text in texts.items():
-        if key not in names:
-            raise ModelError(f"the model {name} has no option '{key}': it has {', '.join(names) or 'none'}")
+        if key not in defaults:
+            known = ", ".join(defaults) or "none"
+            raise ModelError(f"the model {name} has no option '{key}': it has {known}")
         kind = type(result.get(key, text))
         try:
             result[key] = _FLAGS[text.lower()] if kind is bool else kind(text)
@@ -144,11 +126,18 @@ def options(name: str, texts: dict[str, str]) -> dict[str, Any]:
     return result
 
 
-def read_options(kind: type[nn.Module]) -> tuple[list[str], dict[str, Any]]:
-    """The names of all options of a model's class, and the defaults of those that have one."""
-    parameters = [p for p in signature(kind).parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
-    defaults = {p.name: p.default for p in parameters if p.default is not Parameter.empty}
-    return [p.name for p in parameters[1:]], defaults  # the first is the world
+def read_options(kind: Any) -> dict[str, Any]:
+    """The options of a model's class by name with their defaults; Parameter.empty for one that has none.
+
+    A class that takes ``**others`` also has those of the class that it derives from, except its ``fixed``
+    ones, which it sets itself.
+    """
+    own = list(signature(kind).parameters.values())[1:]  # the first is the world
+    defaults = {p.name: p.default for p in own if p.kind is not Parameter.VAR_KEYWORD}
+    if len(defaults) < len(own):
+        defaults = read_options(kind.__base__) | defaults
+    fixed = getattr(kind, "fixed", ())
+    return {name: default for name, default in defaults.items() if name not in fixed}
 
 
 def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:

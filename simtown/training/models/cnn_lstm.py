@@ -1,7 +1,5 @@
 """The unstructured baseline: CNN-LSTM (Figure 2, section 6.5), also with boxes, and without a picture."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -3,8 +3,6 @@
 Perez et al. (2018), "FiLM: Visual Reasoning with a General Conditioning Layer".
 """
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 

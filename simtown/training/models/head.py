@@ -1,7 +1,5 @@
 """A small head on a frozen encoder: every word looks at the picture, then the words are read."""
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 
@@ -29,6 +27,9 @@ class Head(nn.Module):
         hidden: size of the LSTM's state.
         dropout: share of units of a place that are dropped.
     """
+
+    #: What is no option: the model's name says it.
+    fixed = ("encoder",)
 
     def __init__(
         self,

@@ -1,7 +1,5 @@
 """What the models share: the convolutions and the perceptron of the paper's section 6.5."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import torch

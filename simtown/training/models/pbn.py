@@ -1,7 +1,5 @@
 """The structured model: Place-Binder Network (Figures 3 and 4, sections 3 and 6.5)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -135,6 +133,8 @@ class PlaceBinderNoBoxes(PlaceBinder):
     Nothing but the answer says what its two times four numbers mean, so they are no places to show. Arguments
     as of :class:`PlaceBinder`.
     """
+
+    fixed = ("box_weight",)
 
     def __init__(self, world: World, **options: Any) -> None:
         super().__init__(world, box_weight=0.0, **options)

@@ -1,7 +1,5 @@
 """Relation network (Santoro et al., 2017, "A simple neural network module for relational reasoning")."""
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -3,8 +3,6 @@
 After Dosovitskiy et al., 2021, and Kim et al., 2021, "ViLT".
 """
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from typing import Any
 
