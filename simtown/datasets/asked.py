@@ -183,9 +183,18 @@ def check(settings: Settings) -> None:
 @lru_cache(maxsize=8)
 def problems(settings: Settings) -> dict[str, str]:
     """The families that the world of these settings cannot ask, and why."""
-    train, test = (world(settings, split) for split in ("train", "test"))
-    known = _known(settings).values()
-    found = {family.name: train.problem(family) or test.problem(family) for family in known}
+    known = tuple(_known(settings).values())
+    size, found = (settings.width, settings.height), dict.fromkeys([family.name for family in known], "")
+    for split in ("train", "test"):
+        town = world(settings, split)
+        trial = AskingRecipe(
+            0, "trial", town, known, settings.weathers, size, cannot_tell=settings.cannot_tell
+        )
+        for place, family in enumerate(known):
+            problem = found[family.name] or town.problem(family)
+            if not problem and not askable(trial, place):
+                problem = "has too few kinds of vehicles in this world: allow more `entities`"
+            found[family.name] = problem
     if settings.width * settings.height < SMALL**2:
         few = f"needs larger pictures, in which colours are seen: `size` of {SMALL} or more"
         found |= {f.name: few for f in known if any("colour" in t.program for t in f.templates)}

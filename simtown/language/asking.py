@@ -302,9 +302,10 @@ def _tries(recipe: AskingRecipe) -> int:
 
 
 def askable(recipe: AskingRecipe, place: int) -> bool:
-    """Whether a family has words that keep to the only rule of a hold-out."""
-    assert recipe.hold_out is not None
-    limits = Limits(recipe.hold_out.held[0], recipe.hold_out.alone, recipe.world.weathers[0])
+    """Whether a family has words that fit streets of this world and keep to the only rule of a hold-out."""
+    limits: Limits | None = None
+    if recipe.hold_out:
+        limits = Limits(recipe.hold_out.held[0], recipe.hold_out.alone, recipe.world.weathers[0])
     numbers = recipe.stream("words").uniform(np.zeros(1, np.int64), _WORD_DRAWS)
     try:
         _word(recipe, _row(recipe, 0, place, recipe.world.least, limits), 0, numbers[0])

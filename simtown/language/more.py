@@ -119,7 +119,9 @@ def _asked(recipe: AskingRecipe, pictures: np.ndarray, begin: Begin, again: int)
     if again == MOST_STREETS:
         raise ImpossibleError(
             f"too few questions of yes or no were found about picture {pictures[~found][0]}: give more "
-            "`crowd`, or fewer `questions_per_picture`" + ", or add exist to `questions`" * (recipe.apart > 0)
+            "`entities` or `crowd`, or fewer `questions_per_picture`"
+            + ", or add exist to `questions`"
+            * (recipe.apart > 0)
         )
     order = np.where(found, np.arange(len(found)), len(found) + np.cumsum(~found) - 1)
     anew = _asked(recipe, pictures[~found], begin, again + 1)

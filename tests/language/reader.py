@@ -76,7 +76,11 @@ def is_called(kind, noun):
     """Whether readers call a kind so: by its name, its last word or its group; None if only some do."""
     meant = NOUNS.get(noun, (noun,))
     head = kind.partition(" with ")[0].removesuffix(" bare")
-    if kind in (*meant, *called_by(noun)) or any(f" {head}".endswith(f" {name}") for name in (noun, *meant)):
+    if kind in meant or any(f" {head}".endswith(f" {name}") for name in (noun, *meant)):
+        return True
+    if noun.partition(" ")[0] in COLOURS:  # who is called so depends on the paint
+        return False
+    if kind in called_by(noun):
         return True
     beside = {*meant}.isdisjoint(ENTITIES)
     some = {*perhaps_called_by(noun), *(also_shown(meant) if beside else ())}
@@ -130,10 +134,12 @@ class Reader:
     def is_named(self, thing, noun):
         kind, beside = self.scene.kinds[thing], thing - self.scene.vehicles
         sight = self.scene.sights[beside] if beside >= 0 else 1
-        called = is_called(kind, noun)
         colour, _, painted = noun.partition(" ")
-        if called is not True and painted and colour in COLOURS and beside < 0:
-            called = (is_called(kind, painted) and self.scene.body(thing) == colour) or called
+        called = is_called(kind, noun)
+        if called is False and painted and colour in COLOURS and beside < 0:
+            doubtful = self.scene.may_be_called(thing, colour)
+            if doubtful or self.scene.body(thing) == colour:
+                called = None if doubtful and is_called(kind, painted) else is_called(kind, painted)
         if called is False or sight < 0:
             return False
         if kind not in NOUNS.get(noun, (noun,)):
