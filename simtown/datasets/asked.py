@@ -183,25 +183,24 @@ def check(settings: Settings) -> None:
 @lru_cache(maxsize=8)
 def problems(settings: Settings) -> dict[str, str]:
     """The families that the world of these settings cannot ask, and why."""
-    known = tuple(_known(settings).values())
-    size, found = (settings.width, settings.height), dict.fromkeys([family.name for family in known], "")
-    for split in ("train", "test"):
-        town = world(settings, split)
-        trial = AskingRecipe(
-            0, "trial", town, known, settings.weathers, size, cannot_tell=settings.cannot_tell
-        )
+    known, size = tuple(_known(settings).values()), (settings.width, settings.height)
+    found: dict[str, str] = {}
+    for town in (world(settings, "train"), world(settings, "test")):
+        trial = AskingRecipe(0, "trial", town, known, settings.weathers, size, 0.0, settings.cannot_tell)
         for place, family in enumerate(known):
-            problem = found[family.name] or town.problem(family)
+            problem = town.problem(family)
             if not problem and not askable(trial, place):
                 problem = "has too few kinds of vehicles in this world: allow more `entities`"
-            found[family.name] = problem
+            if problem:
+                found.setdefault(family.name, problem)
     if settings.width * settings.height < SMALL**2:
         few = f"needs larger pictures, in which colours are seen: `size` of {SMALL} or more"
         found |= {f.name: few for f in known if any("colour" in t.program for t in f.templates)}
     if settings.twins and settings.questions_per_picture > 1:
         one = "has twins of which nothing else can be asked: leave out `questions_per_picture`"
         found |= {family.name: one for family in known if not may_lead(family)}
-    return {name: why for name, why in found.items() if why and name != "paper"}
+    found.pop("paper", None)
+    return found
 
 
 def world(settings: Settings, split: str) -> AskedWorld:
