@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.datasets import asked, manifests
+from simtown.datasets.asked import count_changes
 from simtown.datasets.groups import group_accuracies, pair_rows, twin_problems
 from simtown.datasets.preview import dataset_sheet
 from simtown.datasets.reader import open_dataset
@@ -154,12 +155,11 @@ def test_answers_come_first_equally_often():
 
 def test_what_turns_is_large_enough_to_see():
     settings = replace(SETTINGS, questions=("heading",), width=32, height=32)
-    made = columns(draw(recipe_of(settings, "train"), np.arange(400)), np.arange(400), settings)
-    turned = np.flatnonzero(made["edit"] == EDITS.index("turned"))
-    assert len(turned) > 100
-    box, visible = (made[name][turned, made["edited"][turned]] for name in ("boxes", "visible"))
-    covered = (box[:, 2:] - box[:, :2]).prod(axis=1) * visible
-    assert covered.reshape(-1, 2).max(axis=1).min() >= LEAST_TURNED - 0.1  # of the edited one of the two
+    made = draw(recipe_of(settings, "train"), np.arange(400))
+    turned = np.flatnonzero(made.twins.edit[::2] == EDITS.index("turned"))
+    assert len(turned) > 50
+    changed = count_changes(made.scene[2 * turned], made.scene[2 * turned + 1], (32, 32))
+    assert changed.min() >= LEAST_TURNED
 
 
 @given(st.data())
