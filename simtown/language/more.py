@@ -119,9 +119,10 @@ def _asked(recipe: AskingRecipe, pictures: np.ndarray, begin: Begin, again: int)
     if found.all():
         return given.asked
     if again == recipe.streets:
+        exist = ", or add exist to `questions`" * (recipe.apart > 0)
         raise ImpossibleError(
             f"too few questions of yes or no were found about picture {pictures[~found][0]}: give more "
-            "`crowd`, or fewer `questions_per_picture`" + ", or add exist to `questions`" * (recipe.apart > 0)
+            f"`entities` or `crowd`, or fewer `questions_per_picture`{exist}"
         )
     order = np.where(found, np.arange(len(found)), len(found) + np.cumsum(~found) - 1)
     anew = _asked(recipe, pictures[~found], begin, again + 1)

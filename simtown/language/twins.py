@@ -69,7 +69,7 @@ _NARROWED = (NARROWED.index("direction"), NARROWED.index("colour"), NARROWED.ind
 #: Kinds of vehicles on either side, by length, for which one may be exchanged if its kind is asked for.
 _NEIGHBOURS = 4
 #: Pixels that change at least if a vehicle is turned, and that a thing covers.
-LEAST_TURNED, LEAST_THING = 24, 2.0
+LEAST_TURNED, LEAST_THING = 40, 2.0
 #: How much wider a parked vehicle may be than the one for which it is exchanged, half of it, metres.
 _WIDER = 0.1
 

@@ -159,7 +159,7 @@ def test_what_turns_is_large_enough_to_see():
     assert len(turned) > 50
     pictures = [batch.scene[2 * turned + place] for place in (0, 1)]
     # they are counted before houses and weather, which may hide some
-    assert asked.count_changes(*pictures, (32, 32)).min() >= LEAST_TURNED / 2
+    assert asked.count_changes(*pictures, (32, 32)).min() >= LEAST_TURNED / 3
 
 
 @given(st.data())
@@ -250,7 +250,8 @@ def test_verify_finds_a_group_that_was_split(dataset, tmp_path):
         if np.bincount(group).max() > 2:
             file["group"][:] = index // 2
 
-    if open_dataset(dataset).settings.questions_per_picture > 1:
+    settings = open_dataset(dataset).settings
+    if settings.questions_per_picture > 1 or settings.cannot_tell:
         pytest.skip("all groups are of one size: another number of any is found")
     copy = changed_copy(dataset, tmp_path / "copy", split)
     (problem, *_) = verify(copy, quick=True).problems

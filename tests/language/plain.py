@@ -15,11 +15,11 @@ from scipy.spatial import ConvexHull
 
 from simtown.assets.entities import ENTITIES
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
-from simtown.language.colours import CLEAR_COLOUR, NO_COLOUR
+from simtown.language.colours import CLEAR_COLOUR, NO_COLOUR, seen
 from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, NEARER
 from simtown.language.families import ANSWERS
 from simtown.language.nouns import NOUNS, called_by, group_of, perhaps_called_by
-from simtown.language.sights import also_shown
+from simtown.language.sights import also_shown, street_sights
 from simtown.language.views import (
     ENDS_ALIKE,
     HIDDEN,
@@ -28,6 +28,7 @@ from simtown.language.views import (
     LEAST_INTENSITY,
 )
 from simtown.scenes.footprints import extents, outline
+from simtown.scenes.silhouette import boxes
 
 #: Metres within which left and right are too close to say, and in front and behind.
 ASIDE, ALONG = 0.5, 1.5
@@ -534,3 +535,12 @@ class Plain:
                 [(scale * (x * c - y * s) + it.x, scale * (x * s + y * c) + it.y) for x, y in corners]
             )
         return result
+
+
+def plain_scenes(scenes, visible, size):
+    """The scenes of a batch, of vehicles that are visible so much, in pictures of a size."""
+    sights, columns = street_sights(scenes, size), (visible, seen(scenes), boxes(scenes, *size))
+    for row, present in enumerate(scenes.entity >= 0):
+        shares_seen, colours, own_boxes = (column[row][present].tolist() for column in columns)
+        props = sights[row][scenes.prop[row] >= 0].tolist()
+        yield Plain(scenes.scene(row), shares_seen, props, colours, own_boxes, size[0])

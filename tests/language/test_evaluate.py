@@ -11,19 +11,16 @@ from hypothesis import strategies as st
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.streams import Stream
-from simtown.language.colours import seen
 from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, evaluate
 from simtown.language.forms import Form
 from simtown.language.nouns import STREET_NOUNS
 from simtown.language.programs import END, LENGTH, ProgramError, check, decode, encode, grammar, parse, stored
-from simtown.language.sights import street_sights
 from simtown.scenes.crowd import crowd_camera, place_crowds
 from simtown.scenes.paint import may_change
 from simtown.scenes.scene import empty_batch
-from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import SLOTS, draw_street
 from simtown.scenes.weather import WEATHERS
-from tests.language.plain import Plain
+from tests.language.plain import plain_scenes
 
 SIZE = (256, 144)
 BESIDE = (*STREET_NOUNS, "furniture", "building", "pedestrian", "man")
@@ -117,14 +114,8 @@ def compare(streets, programs, seed, write=random_programs):
     batch, visible = random_streets(streets, seed)
     rows, forms = write(batch, programs, seed)
     values = evaluate(batch[rows], stored([encode(form) for form in forms]), visible[rows], SIZE)
-    sights, shares, box, states = street_sights(batch, SIZE), seen(batch), boxes(batch, *SIZE), Counter()
-    plain = {}
+    plain, states = [*plain_scenes(batch, visible, SIZE)], Counter()
     for k, (row, form) in enumerate(zip(rows, forms, strict=True)):
-        slots = np.flatnonzero(batch.entity[row] >= 0)
-        if row not in plain:
-            own = [each[row][slots].tolist() for each in (visible, shares, box)]
-            props = sights[row][batch.prop[row] >= 0].tolist()
-            plain[row] = Plain(batch.scene(row), own[0], props, own[1], own[2], SIZE[0])
         state, answer, number, idle = plain[row].value(form)
         assert values.state[k] == state, (seed, k, str(form))
         assert values.idle[k] == idle or state == ILL_POSED, (seed, k, str(form))
@@ -134,7 +125,7 @@ def compare(streets, programs, seed, write=random_programs):
             if number is None:
                 assert np.isnan(values.number[k])
             elif form.parts[0] == "box":
-                assert values.number[k] == slots[number]
+                assert values.number[k] == np.flatnonzero(batch.entity[row] >= 0)[number]
             else:
                 assert values.number[k] == pytest.approx(number, abs=1e-6)
             assert values.margin[k] >= 0

@@ -48,6 +48,14 @@ def test_the_names_of_families_are_those_of_the_table():
     assert {"paper", *FAMILIES} == families().keys()
 
 
+@pytest.mark.parametrize("entities", [2, 3, 4])
+@pytest.mark.parametrize("crowd", ["2", "2-3", "4-5", "3-6"])
+def test_all_are_those_that_a_small_world_can_ask(entities, crowd):
+    settings = replace(SETTINGS, entities=entities, crowd=crowd)
+    questions = draw(recipe_of(settings, "train"), np.arange(8 * len(settings.families())))
+    assert len({*questions.family.tolist()}) > len(settings.families()) / 2
+
+
 def test_the_vocabulary_only_grows():
     """Golden, for the words there are: a new one goes to the end of vocabulary.txt."""
     shipped = vocabulary(own_kinds=0)
