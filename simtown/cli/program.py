@@ -258,7 +258,8 @@ def explain(error: BaseException) -> tuple[str, int]:
             return f"the disk is full: {remedy}", BAD_INPUT
         if isinstance(error, FileNotFoundError) and error.errno is None:
             return str(error), BAD_INPUT
-        where = f" {error.filename}" if error.filename else ""
+        place = error.filename2 or error.filename  # the file that a temporary one was to become
+        where = f" {place}" if place else ""
         return f"cannot read or write{where}: {error.strerror or error}", BAD_INPUT
     if isinstance(error, (ValueError, MemoryError, ImportError)):
         return str(error) or "out of memory: give a smaller --size or fewer --workers", BAD_INPUT

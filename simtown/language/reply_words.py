@@ -107,6 +107,7 @@ MARKUP = {
     r"\\(?:(?:text|math|[bf]*box|left|right|q?quad|n)[a-z]* ?|[()\[\],;!: ])|\$": " ",
     r"\\[a-z]+": "√",  # LaTeX that may calculate
     "[{}]": "",
+    r"\b(?:square root of|(?:sqrt|hypot|abs|exp|log|pow|sum|len|min|max|round|floor|ceil) ?\()|√ ?\(": "√",
     r"(?<!\d)(?<!\d )[~∼≈] ?(?=\d)": "about ",
     r"~(?! ?\d)|\\": " ",
     r"[^\S\n]+": " ",
@@ -173,8 +174,8 @@ LIMIT_BEHIND = pattern(
     r"cubed|at (?:least|most)|(?:min|max)(?:imum)?|tops)\b| ?(?:以上|以下|左右|多)"
 )
 ABOUT = _before(
-    r"\b(?:about|around|approx(?:imately)?|roughly|ca|circa|some|nearly|almost|environ|etwa|ungefähr|unos|"
-    r"aproximadamente)(?: the)?|[约約]"
+    r"\b(?:about|around|in the ballpark of|approx(?:imately)?|roughly|ca|circa|some|nearly|almost|environ|"
+    r"etwa|ungefähr|unos|aproximadamente)(?: the)?|[约約]"
 )
 #: What may stand around an answer in a sentence that says nothing else.
 AROUND = pattern(
