@@ -358,7 +358,12 @@ WRITTEN = {
 
 @pytest.mark.parametrize(("obj", "mtl", "said"), WRITTEN.values(), ids=WRITTEN)
 def test_an_obj_file_is_drawn_as_programs_write_it(monkeypatch, tmp_path, obj, mtl, said):
-    for name, content in {"a.mtl": mtl, "100%25.mtl": mtl, "b.mtl": "newmtl Other\n", "b c.mtl": "# nothing\n"}.items():
+    for name, content in {
+        "a.mtl": mtl,
+        "100%25.mtl": mtl,
+        "b.mtl": "newmtl Other\n",
+        "b c.mtl": "# nothing\n",
+    }.items():
         (tmp_path / name).write_text(content, newline="")
     (tmp_path / "a.png").write_bytes(picture())
     about = 'length = 2\nforward = "+x"\nup = "+z"'
