@@ -270,20 +270,20 @@ def test_programs(paper, tmp_path):
 
 @pytest.mark.parametrize(
     "model",
-    ["command:'", "command:/", "command:absent", "command:{tmp}/odd", "openai:http://[bad/v1#m", "openai:h/v1#m",
-     "openai:http://h:99999/v1#m", "openai:http://h:abc/v1#m", "openai:http://h:0/v1#m", "openai:http:///v1#m"],
+    ["command:'", "command:/", "command:absent", "command:{tmp}/odd", "openai:http://[bad/v1#m",
+     "openai:h/v1#m", "openai:http://h:99999/v1#m", "openai:http://h:abc/v1#m", "openai:http://h:0/v1#m"],
 )  # fmt: skip
 def test_a_model_that_cannot_be_is_refused_before_it_is_asked(model, paper, tmp_path):
     (tmp_path / "odd").write_text("#!/no/interpreter\n")
     (tmp_path / "odd").chmod(0o755)
-    with pytest.raises((SettingsError, UnreachableError), match="command:|openai:|odd cannot"):
+    with pytest.raises((SettingsError, UnreachableError), match=r"command:|openai:|odd cannot"):
         evaluate_model(model.format(tmp=tmp_path), paper, VlmSettings(**FEW), tmp_path / "out")
 
 
 @pytest.mark.parametrize(
     "setting",
     [{"price": p} for p in ("1,nan", "inf,1", "-1,2", "1", "1,2,3", "a,b")]
-    + [{"request": r} for r in ('{"top_p": NaN}', '{"n": 1e999}', "[" * 10**5, "[]", '{"a":' * 99 + "1" + "}" * 99)]
+    + [{"request": r} for r in ('{"top_p": NaN}', '{"n": 1e999}', "[" * 10**5, "[]")]
     + [{"timeout": t} for t in (float("inf"), float("nan"), 0)],
     ids=lambda setting: str(setting)[:40],
 )  # fmt: skip
