@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from simtown.cli.program import explain
 from simtown.core.options import SettingsError
 from simtown.vlm.models import open_model
 from simtown.vlm.vision_model import UnreachableError
@@ -223,3 +224,8 @@ def test_a_function_answers_with_texts_or_scores(paper, tmp_path, monkeypatch):
         open_model(name, VlmSettings())
     evaluate_model(name, paper, VlmSettings(**ALONE), tmp_path / "out", allow_model=["mine:scores"])
     assert {(row["answer"], row["log_odds"]) for row in rows_of(tmp_path / "out")} == {("yes", 1.0)}
+    (tmp_path / "out" / "summary.md").unlink()
+    (tmp_path / "out" / "summary.md").mkdir()
+    with pytest.raises(OSError, match=r"summary\.md") as failed:
+        evaluate_model(name, paper, VlmSettings(**ALONE), tmp_path / "out", allow_model=["mine:scores"])
+    assert explain(failed.value)[0].endswith(f"{tmp_path}/out/summary.md: Is a directory")
