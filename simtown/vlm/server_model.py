@@ -58,8 +58,12 @@ class ServerModel(VisionModel):
 
     def __init__(self, place: str, settings: VlmSettings) -> None:
         url, _, self._model = place.partition("#")
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or not self._model:
+        try:
+            parts = urlsplit(url)
+            is_url = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:  # a port or an address that cannot be
+            is_url = False
+        if not (is_url and self._model):
             example = "openai:http://localhost:8000/v1#Qwen/Qwen2-VL-2B-Instruct"
             raise SettingsError(f"openai:{place} is no URL with a model behind #: write {example}")
         if parts.username or parts.password or parts.query:

@@ -284,6 +284,7 @@ GREEN = "Gr\udcfcn"  # a byte of latin-1
 POINTS = [(i % 2 + 0.2) * np.exp(1j * np.pi * i / 6) for i in range(12)]
 STAR = "".join(f"v {point.real} {point.imag} 0\n" for point in POINTS)
 STAR += f"f {' '.join(map(str, range(1, 13)))}"
+NEEDLES = "v 0 0 0\nv 2 0 0\nv 1 1e-5 0\nv 0 1 1\nv 2 1 1\nv 1 1 1.00001\nf 1 2 3\nf 4 5 6\n"
 #: An OBJ file, its MTL file, and a colour or what the message says.
 WRITTEN = {
     "no material": (SQUARE + FACES, "", "hub"),
@@ -322,11 +323,7 @@ WRITTEN = {
     "NaN": (USED.replace("v 2 0 0", "v nan 0 0"), RED, "not finite"),
     "Kd of inf": (USED, "newmtl Body\nKd inf 0 0\n", "not finite"),
     "percent": (USED.replace("a.mtl", "100%25.mtl"), RED, "red"),
-    "needles": (
-        re.sub("(?m)^v . .", "v 0 0", SQUARE) + FACES.replace("f 4/1 3/1 2/1 1/1", ""),
-        "",
-        "0 faces",
-    ),
+    "needles": (NEEDLES, "", "0 faces"),
     "polygon": (f"{USED}f {'1/1 ' * 50_000}\n", RED, "a face of 50,000 corners"),
     "star": (STAR, "", "bent inwards"),
     "faces": (SQUARE + "f 1 2 3\n" * 200_001, "", "600,003 corners"),

@@ -53,6 +53,7 @@ def test_what_the_town_cannot_do_is_said_and_changes_nothing(session):
         ("place", {"kind": "spaceship"}),
         ("place", {}),
         ("load", {"town": {"format": "other"}}),
+        ("load", {"town": "\ud800"}),
         ("link", {"link": "abc"}),
         ("fly", {}),
     ):

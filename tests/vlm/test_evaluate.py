@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from simtown.cli.program import explain
 from simtown.core.options import SettingsError
 from simtown.vlm.models import open_model
 from simtown.vlm.vision_model import UnreachableError
@@ -95,11 +96,13 @@ def test_wherever_a_file_of_answers_is_cut_off_the_rest_is_asked_again(whole, pa
     path, before = out / ANSWERS_FILE, rows_of(out)
     content = path.read_bytes()
     path.write_bytes(content[: int(cut * len(content))])
-    kept, asked = content[: int(cut * len(content))].count(b"\n"), len(server.times)
+    lines, asked = content[: int(cut * len(content))].split(b"\n")[:-1], len(server.times)
+    kept = [json.loads(line)["key"] for line in lines]
     evaluate_model(server.model, paper, VlmSettings(**ALONE, parallel=1), out)
     asked_once(out)
-    assert len(server.times) - asked == 24 - kept
-    assert rows_of(out)[:kept] == before[:kept]
+    assert len(server.times) - asked == 24 - len(kept)
+    now, then = ([row for row in rows if row["key"] in kept] for rows in (rows_of(out), before))
+    assert now == then
 
 
 def test_replies_without_an_answer_are_wrong_and_shown(whole):
@@ -221,3 +224,8 @@ def test_a_function_answers_with_texts_or_scores(paper, tmp_path, monkeypatch):
         open_model(name, VlmSettings())
     evaluate_model(name, paper, VlmSettings(**ALONE), tmp_path / "out", allow_model=["mine:scores"])
     assert {(row["answer"], row["log_odds"]) for row in rows_of(tmp_path / "out")} == {("yes", 1.0)}
+    (tmp_path / "out" / "summary.md").unlink()
+    (tmp_path / "out" / "summary.md").mkdir()
+    with pytest.raises(OSError, match=r"summary\.md") as failed:
+        evaluate_model(name, paper, VlmSettings(**ALONE), tmp_path / "out", allow_model=["mine:scores"])
+    assert explain(failed.value)[0].endswith(f"{tmp_path}/out/summary.md: Is a directory")

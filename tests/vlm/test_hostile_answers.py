@@ -269,12 +269,14 @@ def test_programs(paper, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "model", ["command:'", "command:", "command:/", "command:absent", "command:{tmp}/odd"]
-)
-def test_a_program_that_cannot_be_started_is_one_line(model, paper, tmp_path):
+    "model",
+    ["command:'", "command:/", "command:absent", "command:{tmp}/odd", "openai:http://[bad/v1#m",
+     "openai:h/v1#m", "openai:http://h:99999/v1#m", "openai:http://h:abc/v1#m", "openai:http://h:0/v1#m"],
+)  # fmt: skip
+def test_a_model_that_cannot_be_is_refused_before_it_is_asked(model, paper, tmp_path):
     (tmp_path / "odd").write_text("#!/no/interpreter\n")
     (tmp_path / "odd").chmod(0o755)
-    with pytest.raises((SettingsError, UnreachableError), match=r"command|odd"):
+    with pytest.raises((SettingsError, UnreachableError), match=r"command:|openai:|odd cannot"):
         evaluate_model(model.format(tmp=tmp_path), paper, VlmSettings(**FEW), tmp_path / "out")
 
 
