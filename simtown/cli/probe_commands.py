@@ -9,7 +9,7 @@ from simtown.cli import spatial_commands, visual_commands  # noqa: F401  (they a
 from simtown.cli.command import RefusalError, command
 from simtown.cli.places import holding, local_directory, there
 from simtown.cli.sharing import ClusterSettings, report_grid
-from simtown.cli.study_commands import Out, need, probe, run_study, show
+from simtown.cli.study_commands import Out, need, probe, runner, show, show_results
 from simtown.core.progress import Progress
 from simtown.core.terminal import say, say_block, shell_words
 from simtown.probes.physical import PhysicalSettings
@@ -38,7 +38,9 @@ def ask(
     (docs/probes.md). Writes every item's answer as Parquet, accuracy or rank correlation with intervals,
     prior and ceiling as JSON, CSV and Markdown, and a picture.
     """
-    run_study("ask", items, settings, out, scorer)
+    run, progress = runner("ask")
+    with progress as bars:
+        show_results(run(items, settings, out, scorer, bars))
 
 
 @probe.command(short_help="Objects, properties, affordances: run a model on the tasks.")
@@ -56,7 +58,9 @@ def physical(
     Writes every decision as Parquet, the scores as JSON, CSV, Markdown and LaTeX, and Figure 2 as a picture a
     task.
     """
-    run_study("physical", data, settings, out, scorer)
+    run, progress = runner("physical")
+    with progress as bars:
+        show_results(run(data, settings, out, scorer, bars))
 
 
 @probe.command(short_help="Two models on the same questions: tests and intervals.")

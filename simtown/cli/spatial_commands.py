@@ -8,7 +8,7 @@ import typer
 from simtown.cli import places
 from simtown.cli.command import RefusalError, command
 from simtown.cli.places import local_file, there
-from simtown.cli.study_commands import CORPUS, Out, is_study, need, probe, run_study
+from simtown.cli.study_commands import CORPUS, Out, is_study, need, probe, runner, show_results
 from simtown.core.files import save_text
 from simtown.core.terminal import say
 from simtown.probes.spatial import SpatialSettings
@@ -39,7 +39,9 @@ def _study(
     """
     if not is_study(context, settings, out, corpus=corpus):
         return
-    run_study("spatial", corpus, settings, out, scorer)
+    run, progress = runner("spatial")
+    with progress as bars:
+        show_results(run(corpus, settings, out, scorer, bars))
 
 
 spatial.callback(invoke_without_command=True)(command(_study, optional=True))

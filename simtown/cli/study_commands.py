@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,9 +15,9 @@ from simtown.core import extras
 from simtown.core.console import new_table, page
 from simtown.core.terminal import say, say_block
 from simtown.core.untrusted import read_text
-from simtown.probes.study_settings import ScorerOptions
 
 if TYPE_CHECKING:
+    from simtown.probes.report import Results
     from simtown.probes.reproduce import PrintedTable
 
 CORPUS = "Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not."
@@ -68,14 +70,17 @@ def is_study(context: typer.Context, settings: Any, out: Path | None, **source: 
     return True
 
 
-def run_study(name: str, source: Path, settings: Any, out: Path, scorer: ScorerOptions) -> None:
-    """Run a study with a progress bar, and print its scores."""
+def runner(name: str) -> tuple[Callable[..., Results], AbstractContextManager[Any]]:
+    """What runs a study, and its progress bar."""
     need()
     from simtown.probes.bars import one_bar
     from simtown.probes.studies import STUDIES
     from simtown.probes.study import run
 
-    with one_bar() as bars:
-        results = run(STUDIES[name], source, settings, out, scorer, bars)
+    return partial(run, STUDIES[name]), one_bar()
+
+
+def show_results(results: Results) -> None:
+    """Print the scores of a study."""
     show_page(results.path / "summary.md")
     say(f"Everything is in {results.path}; figures: {results.path}/*.png")

@@ -9,7 +9,7 @@ from simtown.cli import places
 from simtown.cli.command import RefusalError, command, parse_numbers
 from simtown.cli.places import require_suffix, there
 from simtown.cli.sharing import known_device
-from simtown.cli.study_commands import CORPUS, Out, is_study, need, probe, run_study, show_page
+from simtown.cli.study_commands import CORPUS, Out, is_study, need, probe, runner, show_page, show_results
 from simtown.core.progress import Progress
 from simtown.core.terminal import say, shell_words
 from simtown.probes.study_settings import ScorerOptions
@@ -43,7 +43,9 @@ def _study(
     """
     if not is_study(context, settings, out, data=data):
         return
-    run_study("visual", data, settings, out, scorer)
+    run, progress = runner("visual")
+    with progress as bars:
+        show_results(run(data, settings, out, scorer, bars))
 
 
 visual.callback(invoke_without_command=True)(command(_study, optional=True))
