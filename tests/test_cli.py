@@ -248,10 +248,10 @@ def test_a_folder_goes_by_latest_or_the_beginning_of_its_name(means, given, fold
 @pytest.mark.parametrize(
     ("words", "unused"),
     [
-        ("runs/first town-a --out made", "--out"),
+        ("runs/first-seed0 town-a --out made", "--out"),
         ("python:json:loads town-a --json made", "--json"),
         ("command:true --over entities=3,5 --json made", "--json"),
-        ("runs/first --over entities=3,5 --json made", "--json"),
+        ("runs/first-seed0 --over entities=3,5 --json made", "--json"),
     ],
 )
 def test_a_file_that_evaluate_would_not_write_is_refused(words, unused, several, cli):

@@ -75,6 +75,13 @@ class Evaluator:
         closest = min(self._margins, default=math.nan)
         return judgement._replace(margin=closest) if math.isnan(judgement.margin) else judgement
 
+    def _same(self, attribute: str, thing: Thing, other: Thing) -> Judgement:
+        """Whether two things have one value of an attribute; what one of them has may be too close to say."""
+        try:
+            return self.view.same(attribute, thing, other)
+        except TooCloseError as unclear:
+            return Judgement(None, str(unclear))
+
     def _whichever(self, form: Form) -> Judgement | None:
         """The judgement that holds whichever thing comes first in an order; None if there is no such."""
         for phrase in form.forms():
@@ -243,7 +250,7 @@ class Evaluator:
             case "has", attribute, value:
                 return view.has(thing, attribute, value)
             case "same", attribute, phrase:
-                return self._over(phrase, lambda other: view.same(attribute, thing, other))
+                return self._over(phrase, lambda other: self._same(attribute, thing, other))
             case "compared", order, phrase, *to:
                 end = self.unique(to[0]) if to else None
                 return self._over(phrase, lambda other: view.more(order, thing, other, end))

@@ -113,8 +113,10 @@ def says_left(name, one, query):
     return query.gold.answer if name == "exist" else "yes" if "left" in query.text else "no"
 
 
-def does_not_exchange(name, one, query):
-    return one.example.reply if name == "exchanged" else query.gold.answer
+def does_not_read(name, one, query):
+    if name not in ("exchanged", "phrasings"):
+        return query.gold.answer
+    return one.example.reply if name == "exchanged" else "no" if one.example.reply == "yes" else "yes"
 
 
 #: A model, what the referee says of it, and the reason of all its errors if they have one.
@@ -125,7 +127,7 @@ MODELS = {
         "",
     ),
     "says yes": (lambda *asked: "yes", {"sees": 0, "looks": 0}, "does not see"),
-    "does not read which is meant": (does_not_exchange, {"sees": 1, "reads": 0, "relates": None}, ""),
+    "does not read": (does_not_read, {"sees": 1, "reads": 0, "relates": None}, ""),
     "misses a kind": (one_is_missed, {"relates": 1}, "does not see"),
     "says left": (says_left, {"looks": 0}, ""),
     "rambles": (lambda *asked: None, {}, "no answer"),

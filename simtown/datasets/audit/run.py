@@ -21,9 +21,9 @@ PASSES = 3
 #: Examples of a piece, which one worker looks at, and those that are read at once.
 _PIECE, _BLOCK = 65_536, 2_048
 #: Checks of questions of families alone, and all checks in the order of a report.
-OF_FAMILIES = ("answers of another type", "wrong answers", "idle parts", "equal twins")
+OF_FAMILIES = ("answers of another type", "wrong answers", "idle parts", "equal twins", "glance")
 _CHECKS = (
-    "answers", *OF_FAMILIES, "information", "glance", "question only",
+    "answers", *OF_FAMILIES, "information", "question only",
     "picture only", "position only", "duplicate scenes",
     "nearly repeated scenes", "repeated pictures", "scenes seen in training",
     "near copies of training scenes", "questions seen in training", "ambiguous margins", "occlusion",
