@@ -283,7 +283,8 @@ def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.nd
     """
     scene = SceneBatch.of_columns(stored)
     types = asked(settings)
-    values = evaluate(scene, stored["program"], visible, (settings.width, settings.height))
+    size = (settings.width, settings.height)
+    values = evaluate(scene, stored["program"], visible, size, by_name=settings.hand_made)
     if (values.state > CLOSE).any():
         raise ProgramError("a question asks about what is not there, or not once")
     family, template, text = (stored[name].astype(np.int64) for name in ("family", "template", "text"))

@@ -118,11 +118,8 @@ def _made(scenes: list[Scene], questions: list[str], size: tuple[int, int]) -> t
         raise HandMadeError(f"a scene has {vehicles} vehicles and {props} other things: {most}")
     batch = SceneBatch.of(scenes, vehicles, SLOTS)
     visible, programs = visibility(batch.entity, batch.pose, batch.camera), stored([encode(f) for f in forms])
-    values = evaluate(batch, programs, visible, size)
-    problems = {
-        CLOSE: "is too close to say",
-        ILL_POSED: "asks about what is not there, or not once, or its noun fits another vehicle in view too",
-    }
+    values = evaluate(batch, programs, visible, size, by_name=True)
+    problems = {CLOSE: "is too close to say", ILL_POSED: "asks about what is not there, or not once"}
     for i, state in enumerate(values.state.tolist()):
         if state in problems:
             change = "paint it in a clear colour" if "colour" in words[i] else "move something"

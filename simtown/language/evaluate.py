@@ -37,7 +37,7 @@ from simtown.language.programs import (
 )
 from simtown.language.relations import DRIVER_RELATIONS, RELATION_NAMES, RELATIONS
 from simtown.language.solids import SOLID_RELATIONS
-from simtown.language.views import Views, alike, bulks, members, noun_colours, outlines
+from simtown.language.views import PERHAPS_SHOWN, Views, alike, bulks, members, noun_colours, outlines
 from simtown.scenes.weather import WEATHERS
 
 #: Whether a program has a value in a scene, something is too close to say, or it asks about what is not
@@ -100,6 +100,7 @@ def evaluate(
     visible: np.ndarray | None = None,
     size: tuple[int, int] = (256, 144),
     at: np.ndarray | None = None,
+    by_name: bool = False,
 ) -> Values:
     """The values of (n, LENGTH) stored programs, each in a scene. Runs without the GIL.
 
@@ -109,6 +110,7 @@ def evaluate(
         visible: (s, v) visible shares of vehicles, if they are known.
         size: width and height of the picture, pixels.
         at: (n,) the scene of each program, if not its own.
+        by_name: whether a noun means its own kinds alone, whatever else in view readers may call so.
     """
     n = len(stored)
     at = np.arange(n) if at is None else at
@@ -120,11 +122,11 @@ def evaluate(
             continue
         asked, place = np.unique(at[rows], return_inverse=True)
         views = Views(scenes[asked], None if visible is None else visible[asked], size, things)
-        out.keep(rows, _run(views, stored[rows], place))
+        out.keep(rows, _run(views, stored[rows], place, by_name))
     return out
 
 
-def _run(views: Views, programs: np.ndarray, at: np.ndarray) -> Values:
+def _run(views: Views, programs: np.ndarray, at: np.ndarray, by_name: bool) -> Values:
     """The values of (n, LENGTH) programs in the scenes `at` (simtown/kernels/processor/programs.cpp)."""
     n, (scenes, v) = len(programs), views.scenes.entity.shape
     value = np.full((scenes, v, len(_VALUES)), -1, dtype=np.int16)
@@ -144,7 +146,7 @@ def _run(views: Views, programs: np.ndarray, at: np.ndarray) -> Values:
     out = Values.empty(n)
     kernels.call(
         "run_programs",
-        **_tables(),
+        **_tables(by_name),
         programs=np.ascontiguousarray(programs, dtype=np.int16),
         kind=views.kind.astype(np.int16)[at],
         solid=views.mesh.astype(np.int16)[at],
@@ -170,7 +172,7 @@ def _beside() -> list[int]:
 
 
 @cache
-def _tables() -> dict[str, np.ndarray]:
+def _tables(by_name: bool) -> dict[str, np.ndarray]:
     """What words mean, relations and margins, and the outlines of what stands in slots, for the kernel."""
     classes: tuple[tuple[str, ...], ...] = (
         (*RELATION_NAMES, *OWN_RELATIONS, "between"), ORDERS, ATTRIBUTES, COLOURS, LANES, DIRECTIONS,
@@ -185,7 +187,7 @@ def _tables() -> dict[str, np.ndarray]:
         "places": np.array([places.get(word, 0) for word in WORDS], dtype=np.int16),
         "noun_places": nouns,
         "nouns": np.stack([*members().values()]),
-        "alike": alike(),
+        "alike": alike() * (alike() == PERHAPS_SHOWN) if by_name else alike(),
         "noun_colours": noun_colours(),
         "relations": np.array(relations, dtype=np.float64),
         "constants": np.array([NEARER, SOLID_RELATIONS["between"].margin]),

@@ -124,11 +124,13 @@ def _gold(one: AskedExample, form: Form) -> Gold | None:
     height, width, _ = example.image.shape
     shares = np.zeros((1, scene.entity.shape[1]), np.float32)
     shares[0, : len(example.scene.vehicles)] = example.visible[: len(example.scene.vehicles)]
-    values = evaluate(scene, stored([encode(form)]), shares, (width, height))
+    settings = one.asked.dataset.settings
+    by_name = settings.hand_made or not settings.asks
+    values = evaluate(scene, stored([encode(form)]), shares, (width, height), by_name=by_name)
     if values.state[0] != KNOWN:
         return None
     answer_type = "truth" if form.name in ("exist", "holds") else one.kind
-    possible = choices(one.asked.dataset.settings, answer_type)
+    possible = choices(settings, answer_type)
     answer = ANSWERS[answer_type][values.answer[0]]
     if answer_type == "metres":
         return replace(one.gold(), answer=answer, number=float(values.number[0]))

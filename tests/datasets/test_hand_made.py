@@ -23,7 +23,7 @@ QUESTIONS = {
     "is the fire truck right of the mail van": "yes",
     "What colour is the fire truck?": "red",
     "How many vehicles are there?": "4",
-    "Are there at least 2 mail vans?": "no",
+    "Is the mail van left of the scooter?": "yes",
     "Which way does the fire truck face?": "right",
     "From the mail van's driver's view, is the fire truck ahead?": "no",
     "Is it snowing?": "yes",
@@ -159,7 +159,6 @@ def test_what_is_no_example_is_named(tmp_path):
 
 REFUSED = [("What is left of the taxi?", "data sets do not ask"), ("Is the taxi near the bus?", "do not ask")]
 REFUSED += [("Is the taxi left of the ambulance?", "too close to say"), ("Is it?", "not understood")]
-REFUSED += [("Is the ambulance left of the scooter?", "fits another vehicle")]
 REFUSED += [(f"Is the taxi {'very ' * 99} red?", "TownError")]
 
 
@@ -169,8 +168,6 @@ def test_what_no_data_set_asks_is_refused_in_one_line(question, why):
     town.place("taxi", x=0.0, lane="near")
     town.place("ambulance", x=0.1, lane="far")
     town.place("school bus", x=9.0)
-    for x, kind in ((-4.0, "scooter"), (-7.0, "kick scooter")):
-        town.place(kind, x=x, lane="near")
     with pytest.raises(TownError) as refused:
         town.example(question)
     assert why == "TownError" or why in str(refused.value)

@@ -87,7 +87,7 @@ class FamilyCounts(Counts):
         answers = np.bincount(places, minlength=numbers.shape[0] * templates * numbers.shape[1])
         scenes = SceneBatch.of_columns(columns)
         size = settings.width, settings.height
-        values = evaluate(scenes, columns["program"], columns["visible"], size)
+        values = evaluate(scenes, columns["program"], columns["visible"], size, by_name=settings.hand_made)
         meant = numbers[family, value]
         right = np.where(
             values.state == KNOWN, values.answer == meant, (values.state == CLOSE) & (meant == -1)
