@@ -23,7 +23,7 @@ QUESTIONS = {
     "is the fire truck right of the mail van": "yes",
     "What colour is the fire truck?": "red",
     "How many vehicles are there?": "4",
-    "Is the mail van left of the scooter?": "yes",
+    "Is the mail van left of the scooter?": "no",
     "Which way does the fire truck face?": "right",
     "From the mail van's driver's view, is the fire truck ahead?": "no",
     "Is it snowing?": "yes",
