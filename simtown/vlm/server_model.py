@@ -64,8 +64,8 @@ class ServerModel(VisionModel):
         except ValueError:  # a port or an address that cannot be
             is_url = False
         if not (is_url and self._model):
-            example = "openai:http://localhost:8000/v1#Qwen/Qwen2-VL-2B-Instruct"
-            raise SettingsError(f"openai:{place} is no URL with a model behind #: write {example}")
+            wanted = "write openai:URL#MODEL, with a URL such as http://localhost:8000/v1"
+            raise SettingsError(f"openai:{place} is not a URL with a model behind #: {wanted}")
         if parts.username or parts.password or parts.query:
             raise SettingsError(
                 f"the URL of {parts.hostname} holds a key or a query: put the key into {KEYS[0]}"
