@@ -359,10 +359,11 @@ def _word(recipe: AskingRecipe, row: Row, epoch: int, numbers: np.ndarray) -> No
             continue  # no street makes it unclear, so its words would hint
         several = row.answers if row.family.answer in ("truth", "count") else (row.answer,)
         may_be_unclear = recipe.cannot_tell > 0 and not row.family.clear
-        need = least_vehicles(recipe.world, form, several, recipe.apart, may_be_unclear)
-        if need > recipe.world.most:
+        vehicles = least_vehicles(
+            recipe.world, form, several, row.wanted_vehicles, recipe.apart, may_be_unclear
+        )
+        if vehicles > recipe.world.most:
             continue
-        vehicles = max(need, row.wanted_vehicles)
         if row.limits:
             address, fills = np.full(FILLS, row.index), attempt * FILLS + np.arange(FILLS)
             tried = recipe.stream("hold-out").uniform(address, _VEHICLE_DRAWS, fills).tolist()

@@ -90,23 +90,33 @@ _HUNDREDTHS = """\
 _SPREAD = [[int(number) / 100 for number in line.split()] for line in _HUNDREDTHS.splitlines()]
 
 
-def least_vehicles(world: AskedWorld, form: Form, answers: Sequence[int], apart: int, unclear: bool) -> int:
-    """The least number of vehicles of a street in which any answer of a program fits, also an `unclear` one,
-    and `apart` vehicles whose kinds differ from all others'.
+def least_vehicles(
+    world: AskedWorld, form: Form, answers: Sequence[int], wanted: int, apart: int, unclear: bool
+) -> int:
+    """The least number of vehicles, `wanted` or more, of a street in which any answer of a program fits, also
+    an `unclear` one, and `apart` vehicles whose kinds differ from all others'.
 
     It is more than `world.most` if some answer never fits.
     Words that fit some answers alone, or need more vehicles for them, would give those away.
     """
 
     def needed(answer: int, numbers: list[float], unclear: bool) -> int:
-        wanted = plan(form, answer, unclear, Draws(numbers))
-        wants = Counter(want.noun for want in wanted.wants)
+        planned = plan(form, answer, unclear, Draws(numbers))
+        wants = Counter(want.noun for want in planned.wants)
         need = wants.total() + max(0, apart - sum(count == 1 for count in wants.values()))
-        others = _kinds(world, None, _banned(world, wanted))[1][0]
+        others = _kinds(world, None, _banned(world, planned))[1][0]
         return need if others or need >= world.least else world.most + 1
 
     cases = [(answer, False) for answer in answers] + [(answer, True) for answer in answers[:1] if unclear]
-    return max(min(needed(answer, numbers, close) for numbers in _SPREAD) for answer, close in cases)
+    enough = wanted
+    for answer, close in cases:
+        least = world.most + 1
+        for numbers in _SPREAD:
+            least = min(least, needed(answer, numbers, close))
+            if least <= wanted:
+                break
+        enough = max(enough, least)
+    return enough
 
 
 def _banned(world: AskedWorld, wanted: Plan) -> tuple[Want, ...]:
