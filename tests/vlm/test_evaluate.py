@@ -207,7 +207,7 @@ def test_a_program_that_ends_early_is_named(towns, tmp_path, together):
     outcomes = together(*calls, cwd=tmp_path)
     assert [outcome.code for outcome in outcomes] == [2] * len(calls)
     words = ("true ended with exit code 0", "echo wrote 'hello'", "no such program", "--allow-model",
-             "holds a key", "no URL with a model", "no folder runs/nowhere")  # fmt: skip
+             "holds a key", "not a URL with a model", "no folder runs/nowhere")  # fmt: skip
     for word, outcome in zip(words, outcomes, strict=True):
         assert word in outcome.err
         assert len(outcome.err.splitlines()) == 1
