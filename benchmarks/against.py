@@ -36,7 +36,7 @@ class Checkout:
     def __init__(self, checkout: Path, size: int) -> None:
         sys.path.insert(0, str(checkout))
         from simtown.datasets.settings import Settings
-        from simtown.language.sampler import sample
+        from simtown.language.asking.paper import sample
         from simtown.render.raster import Raster
 
         assert sys.modules["simtown"].__file__ == str(checkout / "simtown" / "__init__.py")

@@ -18,7 +18,7 @@ from machine import RESULTS, Rows, machine, options
 
 from simtown.assets.frequencies import frequencies
 from simtown.core.streams import Stream
-from simtown.language.sights import street_pixels
+from simtown.language.meaning.sights import street_pixels
 from simtown.scenes.crowd import crowd_camera, place_crowds
 from simtown.scenes.placement import MOST_VEHICLES
 from simtown.scenes.scene import empty_batch

@@ -35,13 +35,13 @@ import torch
 from machine import RESULTS, Rows, machine, options
 
 from simtown.core.callbacks import FitCallback
-from simtown.datasets.generate import generate
-from simtown.datasets.reader import Dataset, open_dataset
+from simtown.datasets.making.generate import generate
+from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
-from simtown.language import asking
-from simtown.language.evaluate import KNOWN
-from simtown.language.families import MOST_COUNT
-from simtown.language.forms import Form
+from simtown.language.asking.families import MOST_COUNT
+from simtown.language.asking.search import search
+from simtown.language.meaning.evaluate import KNOWN
+from simtown.language.meaning.forms import Form
 from simtown.training import ask
 from simtown.training.family_scores import oracle
 from simtown.training.fit import fit
@@ -55,7 +55,7 @@ ANY_STREET = Form("query", ("lane", Form("the", (Form("most", ("leftmost", Form(
 @contextmanager
 def as_it_falls() -> Iterator[None]:
     """Within it, the sampler draws streets that nothing is planted in, and keeps whatever answer is true."""
-    search, fill = asking.search, asking.fill_street
+    ask, fill = search.search, search.fill_street
 
     def accepted(rows: Any, scenes: Any, values: Any) -> np.ndarray:
         named = [int(answer) in row.answers for row, answer in zip(rows, values.answer, strict=True)]
@@ -66,12 +66,12 @@ def as_it_falls() -> Iterator[None]:
         vehicles, paint, *_ = fill(world, ANY_STREET, 0, draws)
         return vehicles, paint, weather, things and (things[0], draws.below(MOST_COUNT + 1))
 
-    def searched(*args: Any) -> asking.AskedBatch:
-        batch = search(*args)
+    def searched(*args: Any) -> search.AskedBatch:
+        batch = ask(*args)
         return replace(batch, answer=batch.values.answer.copy())
 
     changed = {"_accepted": accepted, "fill_street": filled, "search": searched, "WORDS": 2_000}
-    with patch.multiple(asking, **changed):
+    with patch.multiple(search, **changed):
         yield
 
 

@@ -22,8 +22,8 @@ from time import perf_counter
 
 from machine import RESULTS, Rows, machine, options
 
-from simtown.datasets.generate import generate
-from simtown.datasets.manifests import TIMINGS
+from simtown.datasets.making.generate import generate
+from simtown.datasets.making.manifests import TIMINGS
 from simtown.datasets.settings import Settings
 
 

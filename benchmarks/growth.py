@@ -28,14 +28,14 @@ LOOK = 0.2
 LIBRARY = {
     "open": """
 import sys
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading.reader import open_dataset
 open_dataset(sys.argv[1]).train[0]
 """,
     "epoch": """
 import sys
 from torch.utils.data import DataLoader
-from simtown.datasets.reader import open_dataset
-from simtown.datasets.shuffled import Shuffled
+from simtown.datasets.reading.reader import open_dataset
+from simtown.datasets.reading.shuffled import Shuffled
 for batch in DataLoader(Shuffled(open_dataset(sys.argv[1]).train, 128), batch_size=None): pass
 """,
 }

@@ -20,7 +20,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from simtown.core.processes import keep_memory
 from simtown.datasets.settings import Settings
-from simtown.language.questions import LENGTH, vocabulary
+from simtown.language.words.questions import LENGTH, vocabulary
 from simtown.render.raster import Raster
 from simtown.training.fit import loss_of
 from simtown.training.models import MODELS, build

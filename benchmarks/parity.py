@@ -17,7 +17,7 @@ import numpy as np
 from machine import RESULTS, Rows, machine, options
 
 from simtown.datasets.settings import Settings
-from simtown.language.sampler import sample
+from simtown.language.asking.paper import sample
 from simtown.render.cuda.engine import Cuda
 from simtown.render.raster import Raster
 from simtown.scenes.weather import WEATHERS

@@ -29,10 +29,10 @@ from PIL import Image
 from torch.utils.data import DataLoader
 
 from simtown.datasets.export import export
-from simtown.datasets.generate import generate
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.making.generate import generate
+from simtown.datasets.reading.reader import open_dataset
+from simtown.datasets.reading.shuffled import Shuffled
 from simtown.datasets.settings import Settings
-from simtown.datasets.shuffled import Shuffled
 
 BATCH = 128
 #: Makes a DataLoader with so many workers.

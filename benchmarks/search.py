@@ -30,7 +30,7 @@ import torch
 
 from simtown.core.files import save_text
 from simtown.core.tables import Table
-from simtown.datasets.reader import Dataset, open_dataset
+from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.training.fit import fit
 from simtown.training.fit_settings import FitSettings
 from simtown.training.models import options

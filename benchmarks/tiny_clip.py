@@ -15,7 +15,7 @@ import transformers as tf
 from machine import options
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading.reader import open_dataset
 from simtown.vlm.statements import statements
 
 SIDE, PATCH, BATCH, WIDTH = 64, 8, 128, 64

@@ -45,10 +45,10 @@ from machine import RESULTS, Apart, Rows, machine, options
 from torch.utils.data import DataLoader, Subset
 
 from simtown.core.processes import keep_memory
-from simtown.datasets.generate import generate
-from simtown.datasets.reader import Dataset, open_dataset
+from simtown.datasets.making.generate import generate
+from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
-from simtown.language.sampler import sample
+from simtown.language.asking.paper import sample
 from simtown.training.fit import FitSettings, autocast, loss_of, new_model
 from simtown.training.models import build
 from simtown.training.models.pbn import LabelledConvolution

@@ -20,8 +20,8 @@ import msgspec
 import numpy as np
 
 from simtown.complexity import cells
-from simtown.datasets.generate import generate
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.making.generate import generate
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
 
 RESULTS = Path(__file__).parent / "results"

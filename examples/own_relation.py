@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import simtown
-from simtown.language.solids import Solid, SolidRelation, distance
+from simtown.language.meaning.solids import Solid, SolidRelation, distance
 from simtown.town.relating import add_relation
 
 # %%

@@ -13,8 +13,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import simtown
-from simtown.datasets.groups import group_accuracies
-from simtown.language.twins import EDITS
+from simtown.datasets.proving.twin_groups import group_accuracies
+from simtown.language.asking.twins import EDITS
 
 # %%
 # Make pairs

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from simtown.assets.own import use_kinds
-    from simtown.datasets.generate import generate
-    from simtown.datasets.hand_made import write_dataset
-    from simtown.datasets.reader import open_dataset
+    from simtown.datasets.making.generate import generate
+    from simtown.datasets.making.hand_made import write_dataset
+    from simtown.datasets.reading.reader import open_dataset
     from simtown.datasets.settings import Settings
     from simtown.scenes.camera import Camera
     from simtown.scenes.scene import Scene, SceneBatch, Weather
@@ -39,9 +39,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    "generate": "simtown.datasets.generate",
-    "write_dataset": "simtown.datasets.hand_made",
-    "open_dataset": "simtown.datasets.reader",
+    "generate": "simtown.datasets.making.generate",
+    "write_dataset": "simtown.datasets.making.hand_made",
+    "open_dataset": "simtown.datasets.reading.reader",
     "Settings": "simtown.datasets.settings",
     "Camera": "simtown.scenes.camera",
     "Scene": "simtown.scenes.scene",

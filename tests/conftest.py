@@ -49,9 +49,9 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers of this process share
 
 from simtown.core import stopping  # noqa: E402
 from simtown.core.progress import PREFIX  # noqa: E402
-from simtown.datasets.generate import generate  # noqa: E402  (NumPy reads its variables when it is first imported)
+from simtown.datasets.making.generate import generate  # noqa: E402  (NumPy reads its variables when it is first imported)
 from simtown.datasets.settings import Settings  # noqa: E402
-from simtown.language.relations import RELATION_NAMES  # noqa: E402
+from simtown.language.meaning.relations import RELATION_NAMES  # noqa: E402
 
 # ... nor on how busy the machine is or what hypothesis found here before.
 _steady = {"deadline": None, "derandomize": True, "print_blob": True, "max_examples": 40}

@@ -30,9 +30,9 @@ from simtown.core import extras
 from simtown.core.files import DamagedError
 from simtown.core.options import SettingsError, options_of
 from simtown.core.progress import PREFIX
-from simtown.datasets import manifests
-from simtown.datasets.reader import open_dataset
-from simtown.datasets.verify import verify
+from simtown.datasets.making import manifests
+from simtown.datasets.proving.verify import verify
+from simtown.datasets.reading.reader import open_dataset
 from simtown.render.instances import instances
 from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch

@@ -16,7 +16,7 @@ requirements = pytest.importorskip("packaging.requirements")
 pytest.importorskip("uv")
 from packaging.utils import canonicalize_name  # noqa: E402
 
-from simtown.town import physics  # noqa: E402
+from simtown.town.motion import physics  # noqa: E402
 from tools import resolve  # noqa: E402
 
 ROOT = Path(__file__).parents[1]

@@ -11,7 +11,7 @@ from PIL import Image
 import simtown
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.notebook import OBJECT, SUBJECT
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading.reader import open_dataset
 from tests.conftest import HANGS
 
 TINY = simtown.Settings(entities=2, n=12, val=4, test=4, width=32, height=32)

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from simtown.core.files import ForeignDirectoryError
-from simtown.datasets import manifests
 from simtown.datasets.addresses import name_of
 from simtown.datasets.export import export
-from simtown.datasets.gallery import gallery
-from simtown.datasets.generate import generate
-from simtown.datasets.reader import open_dataset
-from simtown.datasets.remote import Remote
+from simtown.datasets.making import manifests
+from simtown.datasets.making.generate import generate
+from simtown.datasets.reading.reader import open_dataset
+from simtown.datasets.reading.remote import Remote
 from simtown.datasets.settings import Settings
+from simtown.datasets.showing.gallery import gallery
 from simtown.probes.model_names import without_folders
 
 #: Part of every path of these tests.

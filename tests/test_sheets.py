@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from simtown.assets.catalogue import ENTITIES, STREET
-from simtown.datasets import preview
+from simtown.datasets.showing import preview
 from simtown.render.raster import Raster
 from simtown.scenes.camera import NEAR
 from simtown.scenes.silhouette import unclipped_boxes

@@ -13,9 +13,9 @@ from PIL import Image
 
 from simtown.datasets import asked
 from simtown.datasets.settings import Settings
-from simtown.language.asking import AskedBatch, ask_families
-from simtown.language.families import ANSWERS, Family
-from simtown.language.programs import decode
+from simtown.language.asking.families import ANSWERS, Family
+from simtown.language.asking.search import AskedBatch, ask_families
+from simtown.language.meaning.programs import decode
 from simtown.render.raster import Raster
 from simtown.scenes.silhouette import boxes
 from simtown.town.explaining import reason

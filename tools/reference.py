@@ -35,9 +35,9 @@ _MARKS = re.compile(r"(^ *\* |``.+?``|`[^`]+`|\*\*\w+\*\*|(?<![\w*])\*\w[\w ]*\*
 BESIDE = {
     "simtown.Town": ("simtown.town.answering.TownAnswer", "simtown.town.truth.Truth"),
     "simtown.open_dataset": (
-        "simtown.datasets.reader.Dataset",
-        "simtown.datasets.reader.Split",
-        "simtown.datasets.reader.Example",
+        "simtown.datasets.reading.reader.Dataset",
+        "simtown.datasets.reading.reader.Split",
+        "simtown.datasets.reading.reader.Example",
     ),
 }
 

@@ -32,7 +32,7 @@ from simtown.assets.palette import TINTS
 from simtown.cli.sharing import save_picture
 from simtown.core.streams import Stream
 from simtown.datasets.settings import Settings
-from simtown.language.sampler import sample
+from simtown.language.asking.paper import sample
 from simtown.render.raster import Raster
 from simtown.render.sheet import SheetCell, contact_sheet
 from simtown.scenes.camera import CAMERAS, NEAR, Camera

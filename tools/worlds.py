@@ -1,6 +1,7 @@
 """The ready worlds: digests of their first examples, a card and a picture of each: `python -m tools.worlds`.
 
-Writes the digests into simtown/datasets/worlds.toml, docs/worlds.md below its mark, and docs/gallery/worlds.
+Writes the digests into simtown/datasets/making/worlds.toml, docs/worlds.md below its mark, and
+docs/gallery/worlds.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from simtown.core.callbacks import ProgressCallback
-from simtown.datasets.generate import generate
-from simtown.datasets.preview import random_sheet
-from simtown.datasets.reader import open_dataset
-from simtown.datasets.ready_worlds import FREE, ready, worlds
+from simtown.datasets.making.generate import generate
+from simtown.datasets.making.ready_worlds import FREE, ready, worlds
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
+from simtown.datasets.showing.preview import random_sheet
 from simtown.render.raster import Raster
 
 ROOT = Path(__file__).parents[1]
-TABLE, PAGE = ROOT / "simtown" / "datasets" / "worlds.toml", ROOT / "docs" / "worlds.md"
+TABLE, PAGE = ROOT / "simtown" / "datasets" / "making" / "worlds.toml", ROOT / "docs" / "worlds.md"
 PICTURES = ROOT / "docs" / "gallery" / "worlds"
 MARK = "<!-- written by python -m tools.worlds -->\n"
 #: Examples of each split whose digest is kept; pictures of a card, each of another seed, and their size.

@@ -41,7 +41,8 @@ ENTITIES: tuple[str, ...] = (*CATALOGUE, *(kind.name for kind in OWN))
 NAMED_BY_COLOUR = frozenset(name for name in ENTITIES if set(name.split()) & set(COLOUR_WORDS))
 #: Entities that keep their own paint.
 KEEP_PAINT = NAMED_BY_COLOUR | {kind.name for kind in OWN if not kind.paintable}
-#: Nouns for several kinds of vehicles; no two of the first five share a kind (:mod:`simtown.language.nouns`).
+#: Nouns for several kinds of vehicles; no two of the first five share a kind
+#: (:mod:`simtown.language.meaning.nouns`).
 VEHICLE_NOUNS: tuple[str, ...] = (
     "car", "bus", "truck", "van", "two-wheeler", "emergency vehicle", "construction machine", "farm vehicle",
     "vehicle",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from simtown.assets.frequencies import frequencies
-from simtown.language.sampler import Recipe, sample
+from simtown.language.asking.paper import Recipe, sample
 from simtown.render.cuda.engine import CardFrames, Cuda
 from simtown.render.frames import LARGEST_ON_CARD, CardError
 from simtown.render.raster import Raster

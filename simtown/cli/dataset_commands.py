@@ -129,7 +129,7 @@ def render(
     path = png_file(drawing.out, f"{name}.png") if drawing.out or not where else Path()
     import numpy as np
 
-    from simtown.datasets.locate import find
+    from simtown.datasets.reading.locate import find
     from simtown.scenes.scene import SceneBatch
 
     if where is None:
@@ -159,7 +159,7 @@ def render(
         local_file(path.with_name(f"{path.stem}{suffix}.png")): data for suffix, data in files.items()
     }
     if glb is not None:
-        from simtown.datasets import export_scene  # trimesh takes a second
+        from simtown.datasets.showing import export_scene  # trimesh takes a second
 
         contents[glb] = export_scene.glb(scene)
     if json is not None:
@@ -193,8 +193,9 @@ def info(
     report_file = local_file(json, "--json") if json else None
     if plot:
         need("vg", modules="scipy matplotlib", what="--plot")
-    from simtown.datasets import describe, marginals
-    from simtown.datasets.reader import open_dataset
+    from simtown.datasets.proving import marginals
+    from simtown.datasets.reading.reader import open_dataset
+    from simtown.datasets.showing import describe
 
     if is_address(dataset):
         describe.show_example(dataset, _reason)
@@ -244,8 +245,8 @@ def verify(
         _verify_transcript(transcript)
         return
     assert dataset
-    from simtown.datasets import verify
-    from simtown.datasets.remote import store_of
+    from simtown.datasets.proving import verify
+    from simtown.datasets.reading.remote import store_of
     from simtown.datasets.settings import Settings
     from simtown.render.renderers import make_renderer
 
@@ -297,8 +298,8 @@ def captions(
     show them.
     """
     out, bias = local_file(out), how.bias
-    from simtown.datasets.captioned import caption_blocks, scenes_to_read, write_captions
-    from simtown.datasets.reader import open_dataset
+    from simtown.datasets.reading.reader import open_dataset
+    from simtown.datasets.showing.captioned import caption_blocks, scenes_to_read, write_captions
 
     source = open_dataset(dataset)
     scenes = scenes_to_read(source, "train", bias)
@@ -323,7 +324,7 @@ def export(
     holds and how to load it: docs/export.md.
     """
     from simtown.datasets import export
-    from simtown.datasets.reader import open_dataset
+    from simtown.datasets.reading.reader import open_dataset
 
     directory = local(out) if out else beside(dataset, to)
     data = open_dataset(dataset)
@@ -356,9 +357,9 @@ def gallery(
     the whole data set against their target. Of a split of more than 1,000 examples it shows 1,000, evenly
     spread, unless you give --all; each of a sample is drawn again at 384 pixels.
     """
-    from simtown.datasets import gallery
     from simtown.datasets.export import choose_splits
-    from simtown.datasets.reader import open_dataset
+    from simtown.datasets.reading.reader import open_dataset
+    from simtown.datasets.showing import gallery
 
     suffix = f"{name_of(other)}-gallery" if other else "gallery"
     directory = local(out) if out else beside(dataset, suffix)
@@ -397,8 +398,8 @@ def audit(
     report_file = local_file(json, "--json") if json else None
     need("audit")
     from simtown.datasets.audit import run
-    from simtown.datasets.reader import open_dataset
-    from simtown.datasets.remote import store_of
+    from simtown.datasets.reading.reader import open_dataset
+    from simtown.datasets.reading.remote import store_of
 
     name = str(store_of(dataset))
     data = open_dataset(dataset)

@@ -19,7 +19,7 @@ from simtown.core.options import deciding, option
 from simtown.core.progress import Progress, report
 from simtown.core.terminal import complain, say, shell_words
 from simtown.datasets.addresses import ALL_SPLITS
-from simtown.datasets.ready_worlds import FREE, LICENCE, cited, ready, worlds
+from simtown.datasets.making.ready_worlds import FREE, LICENCE, cited, ready, worlds
 from simtown.datasets.settings import Settings
 from simtown.scenes.weather import WEATHERS
 
@@ -71,8 +71,8 @@ def generate(
     settings.check_apart_from_frequencies()
     settings.tables()  # and so on: what is quickest to check comes first
     target = default_name(settings, world) if out is None else out
-    from simtown.datasets.generate import begun, generate
-    from simtown.datasets.remote import store_of
+    from simtown.datasets.making.generate import begun, generate
+    from simtown.datasets.reading.remote import store_of
 
     store = store_of(target)
     begun(store, settings)
@@ -86,8 +86,8 @@ def generate(
             "note: beside a distractor, the words alone answer 6 of 10 questions about near and far (chance: "
             "5), since longer vehicles stand behind more often; left and right are fair"
         )
-    from simtown.datasets.preview import dataset_sheet
-    from simtown.datasets.reader import open_dataset
+    from simtown.datasets.reading.reader import open_dataset
+    from simtown.datasets.showing.preview import dataset_sheet
     from simtown.render.renderers import choose_device, make_renderer
 
     with Progress(f"generate {store}") as progress, workers.cluster(workers.workers) as cluster:
@@ -194,8 +194,8 @@ def preview(
     path = png_file(show.out, name, ".webp")
     settings = Settings(entities=show.entities, distractor=show.distractor, seed=show.seed)
     settings.check()
-    from simtown.datasets import preview
-    from simtown.datasets.reader import open_dataset
+    from simtown.datasets.reading.reader import open_dataset
+    from simtown.datasets.showing import preview
     from simtown.render.renderers import make_renderer
 
     renderer = make_renderer("opengl" if show.renderer == "opengl" else "cpu")
@@ -240,8 +240,8 @@ class ClipOptions:
 def clip(street: ClipOptions) -> None:
     """Film a random street: vehicles follow each other, people walk, physics moves them (extra "physics")."""
     size, out, seconds, fps = parse_size(street.size), local(street.out), street.seconds, street.fps
-    from simtown.town import clip
-    from simtown.town.traffic import traffic
+    from simtown.town.motion import clip
+    from simtown.town.motion.traffic import traffic
 
     clip.check(out, seconds, fps, size)
     with progress_of(f"clip {out}", max(1, round(seconds * fps))) as progress:

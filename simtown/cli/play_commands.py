@@ -56,12 +56,12 @@ def play(
     elif street and street.endswith(".json"):
         session = Session(Town.load(street))
     elif street:
-        from simtown.datasets.locate import find
+        from simtown.datasets.reading.locate import find
 
         split, row, _ = find(street)
         session = Session(Town.from_scene(split[row].scene))
     if run:
-        from simtown.play.beside import RunModel
+        from simtown.play.run_answers import RunModel
 
         session.run = RunModel(run)
     server = PlayServer(session, port)

@@ -101,8 +101,8 @@ def town(
     local_file(out.with_suffix(".png"))
     local_file(out.with_suffix(".svg"))
     need()
-    from simtown.datasets.reader import open_dataset
-    from simtown.language.captions import WORDED, related
+    from simtown.datasets.reading.reader import open_dataset
+    from simtown.language.words.captions import WORDED, related
     from simtown.probes.model_names import in_words
     from simtown.probes.spatial import heatmaps
     from simtown.probes.spatial.geometry import geometry_bridge

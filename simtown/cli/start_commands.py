@@ -75,7 +75,7 @@ def _core() -> list[Diagnosis]:
 
 
 def _first_examples() -> str:
-    from simtown.datasets.generate import generate
+    from simtown.datasets.making.generate import generate
     from simtown.datasets.settings import Settings
     from simtown.kernels.compiling import levels_here
 
@@ -126,7 +126,7 @@ def _extras() -> list[Diagnosis]:
     """Packages that not everybody needs."""
     remedies = {extra: extras.how_to_install(extra) for extra in extras.ENABLES}
     if extras.missing(extras.MODULES["physics"]):
-        from simtown.town.physics import how_to_install_pybullet
+        from simtown.town.motion.physics import how_to_install_pybullet
 
         remedies["physics"] = how_to_install_pybullet()
     works = {extra: not extras.missing(modules) for extra, modules in extras.MODULES.items()}

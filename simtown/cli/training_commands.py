@@ -89,7 +89,7 @@ def fit(
     if counts := stored_counts(dataset):
         check_examples(replace(settings, train_size=settings.train_size or counts["train"]), counts, dataset)
     settings = replace(settings, options=options(settings.model, given))
-    from simtown.datasets.reader import open_dataset
+    from simtown.datasets.reading.reader import open_dataset
 
     data = open_dataset(dataset)
     settings = replace(settings, train_size=settings.train_size or len(data.train))
@@ -249,7 +249,7 @@ def evaluate(
         raise RefusalError("give a data set after the model, or --over entities=5,15,31")
     if is_model(model):
         need("vlm")
-        from simtown.datasets.reader import open_dataset
+        from simtown.datasets.reading.reader import open_dataset
         from simtown.probes.bars import one_bar
         from simtown.vlm.vlm_run import evaluate_model
 
@@ -299,7 +299,7 @@ def _evaluate_over(
     need("vlm")
     import torch
 
-    from simtown.datasets.reader import Dataset, open_dataset
+    from simtown.datasets.reading.reader import Dataset, open_dataset
     from simtown.datasets.settings import Settings
     from simtown.probes.bars import one_bar
     from simtown.training import ask
@@ -353,7 +353,7 @@ def thresholds(
     need("vlm")
     import torch
 
-    from simtown.datasets.reader import open_dataset
+    from simtown.datasets.reading.reader import open_dataset
     from simtown.probes.report import Results
     from simtown.vlm.thresholds import AnsweredQuestions, find, write
     from simtown.vlm.vlm_run import RECORD

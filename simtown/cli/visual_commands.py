@@ -140,7 +140,7 @@ def bridge(
     """
     biases = parse_numbers(bias, "--bias", "0,0.5,0.95")
     need()
-    from simtown.datasets.reader import open_dataset
+    from simtown.datasets.reading.reader import open_dataset
     from simtown.probes.visual.bridge import run
 
     run(open_dataset(dataset), biases, epochs, out, Progress)

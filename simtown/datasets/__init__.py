@@ -2,6 +2,6 @@
 
 :class:`simtown.datasets.settings.Settings` says what a data set is made of,
 :func:`simtown.generate` makes it, :func:`simtown.open_dataset` returns a
-:class:`simtown.datasets.reader.Dataset`, :func:`simtown.datasets.verify.verify` proves it. `export` writes
-other formats, `gallery` a page, `audit` looks for shortcuts.
+:class:`simtown.datasets.reading.reader.Dataset`, :func:`simtown.datasets.proving.verify.verify` proves it.
+`export` writes other formats, `gallery` a page, `audit` looks for shortcuts.
 """

@@ -1,6 +1,7 @@
 """Data sets of all families of questions: their recipes, columns and answers.
 
-The paper's setting has its own, older columns (:mod:`simtown.datasets.shards`); these stand beside them.
+The paper's setting has its own, older columns (:mod:`simtown.datasets.making.shards`); these stand beside
+them.
 """
 
 from __future__ import annotations
@@ -15,10 +16,7 @@ import numpy as np
 
 from simtown.core.options import SettingsError
 from simtown.datasets.addresses import COMPOSITION
-from simtown.language import programs, wording
-from simtown.language.asking import AskedBatch, AskingRecipe, askable
-from simtown.language.evaluate import CLOSE, KNOWN, evaluate
-from simtown.language.families import (
+from simtown.language.asking.families import (
     ANSWERS,
     CANNOT_TELL,
     AskedWorld,
@@ -27,15 +25,19 @@ from simtown.language.families import (
     read_families,
     slots_of,
 )
-from simtown.language.forms import Form
-from simtown.language.grammar import parse
-from simtown.language.holdout import NO_LIMIT, HeldOut, HoldOut, RuleError, read_rule
-from simtown.language.more import ask_several, may_follow
-from simtown.language.nouns import kinds_meant
-from simtown.language.programs import ProgramError, decode
-from simtown.language.relations import DEFAULT_RELATIONS, RELATION_NAMES
-from simtown.language.tokens import encode
-from simtown.language.twins import Twins, ask_twins, may_lead
+from simtown.language.asking.hold_out import NO_LIMIT, HeldOut, HoldOut, RuleError, read_rule
+from simtown.language.asking.search import AskedBatch, AskingRecipe, askable
+from simtown.language.asking.several import ask_several, may_follow
+from simtown.language.asking.twins import Twins, ask_twins, may_lead
+from simtown.language.meaning import programs
+from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
+from simtown.language.meaning.forms import Form
+from simtown.language.meaning.nouns import kinds_meant
+from simtown.language.meaning.programs import ProgramError, decode
+from simtown.language.meaning.relations import DEFAULT_RELATIONS, RELATION_NAMES
+from simtown.language.words import wording
+from simtown.language.words.grammar import parse
+from simtown.language.words.tokens import encode
 from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch
 from simtown.scenes.silhouette import boxes

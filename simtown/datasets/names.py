@@ -3,8 +3,8 @@
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.assets.palette import PAINTS
 from simtown.datasets.settings import Settings
-from simtown.language.questions import PHRASINGS, RELEASES, STYLES
-from simtown.language.relations import RELATION_NAMES
+from simtown.language.meaning.relations import RELATION_NAMES
+from simtown.language.words.questions import PHRASINGS, RELEASES, STYLES
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS, weather_numbers
 
 
@@ -35,7 +35,7 @@ def names(settings: Settings) -> dict[str, list[str]]:
             "answers": list(answers(settings)),
         }
     if settings.twins:
-        from simtown.language.twins import EDITS
+        from simtown.language.asking.twins import EDITS
 
         result["edits"] = list(EDITS)
     return result

@@ -23,8 +23,8 @@ from simtown.core.options import deciding, no_option, option
 from simtown.core.untrusted import read_toml_text
 from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.addresses import SPLITS as SPLITS
-from simtown.language.questions import FAMILIES, STYLES
-from simtown.language.relations import DEFAULT_RELATIONS, RADIAL, RELATION_NAMES, RELATIONS
+from simtown.language.meaning.relations import DEFAULT_RELATIONS, RADIAL, RELATION_NAMES, RELATIONS
+from simtown.language.words.questions import FAMILIES, STYLES
 from simtown.render.frames import check_size
 from simtown.scenes.paint import CHOICES, paint_frequencies
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS
@@ -32,7 +32,7 @@ from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS
 if TYPE_CHECKING:
     import numpy as np
 
-    from simtown.language.sampler import Recipe
+    from simtown.language.asking.paper import Recipe
 
 #: Version of the layout of shards and of the manifest (docs/data-format.md).
 SCHEMA = 2
@@ -192,7 +192,9 @@ class Settings:
             raise SettingsError("these are the settings of scenes made by hand: no others can be sampled")
         self.check_apart_from_frequencies()
         if self.own_kinds:
-            import_module("simtown.language.nouns")  # raises KindsError for a name that is a noun already
+            import_module(
+                "simtown.language.meaning.nouns"
+            )  # raises KindsError for a name that is a noun already
         try:
             self.tables()  # fast, as the import of the sampler is not
             if self.asks:
@@ -200,7 +202,7 @@ class Settings:
 
                 asked.check(self)
                 return
-            from simtown.language.sampler import plan_of
+            from simtown.language.asking.paper import plan_of
 
             plan_of(self.recipe("train"))  # do enough kinds occur?
         except SettingsError:
@@ -264,7 +266,7 @@ class Settings:
             if not name.endswith(".toml"):
                 questions.append(name)
                 continue
-            from simtown.language.families import FamilyError, read_families
+            from simtown.language.asking.families import FamilyError, read_families
 
             try:
                 text = "\n".join(filter(None, (text, read_toml_text(Path(name)))))
@@ -311,7 +313,7 @@ class Settings:
         """Raises SettingsError for an unknown family, and for a family or relation named twice."""
         known = ("paper", "all", *FAMILIES)
         if self.own_families:
-            from simtown.language.families import read_families
+            from simtown.language.asking.families import read_families
 
             known = (*known, *read_families(self.own_families, "own_families"))
         unknown = [name for name in self.questions if name not in known]
@@ -427,7 +429,7 @@ class Settings:
 
     def recipe(self, split: str) -> Recipe:
         """The recipe of a split of the paper's questions."""
-        from simtown.language.sampler import Recipe
+        from simtown.language.asking.paper import Recipe
 
         subject, obj, paint = self.chances(split)
         return Recipe(
@@ -520,7 +522,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class HandMade(Settings):
-    """The settings of a data set of scenes that somebody made (:mod:`simtown.datasets.hand_made`).
+    """The settings of a data set of scenes that somebody made (:mod:`simtown.datasets.making.hand_made`).
 
     Its manifest says so; nobody sets it.
     """

@@ -15,12 +15,12 @@ from simtown.assets.entities import ENTITIES
 from simtown.core.portable_png import png_bytes
 from simtown.core.streams import Stream
 from simtown.datasets import asked
-from simtown.datasets.shards import columns, draw, recipe_of
+from simtown.datasets.making.shards import columns, draw, recipe_of
 from simtown.gym.levels import LEVELS, SIZE, Level
-from simtown.language.grammar import spoken_names
-from simtown.language.instructions import instruction, user_message
-from simtown.language.programs import decode
-from simtown.language.replies import Gold, score_reply
+from simtown.language.meaning.programs import decode
+from simtown.language.words.grammar import spoken_names
+from simtown.language.words.instructions import instruction, user_message
+from simtown.language.words.replies import Gold, score_reply
 from simtown.render.renderers import make_renderer
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
@@ -80,7 +80,7 @@ class Task:
         return [user_message(self.prompt, self.png)]
 
     def score(self, text: str) -> float:
-        """1 for a right reply, 0 for any other (:mod:`simtown.language.replies` has the rule)."""
+        """1 for a right reply, 0 for any other (:mod:`simtown.language.words.replies` has the rule)."""
         return score_reply(text, self.gold, spoken_names(self.gold.type))
 
     def __repr__(self) -> str:

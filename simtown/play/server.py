@@ -17,9 +17,9 @@ import msgspec
 from simtown.assets.catalogue import ENTITIES, STREET
 from simtown.assets.palette import MATERIALS, PAINTS
 from simtown.core.notebook import in_notebook
-from simtown.language.questions import FAMILIES
-from simtown.play.drawing import draw
-from simtown.play.drawn import thumb
+from simtown.language.words.questions import FAMILIES
+from simtown.play.overlays import thumb
+from simtown.play.random_examples import draw
 from simtown.play.session import Session
 from simtown.render.frames import SMALLEST
 from simtown.scenes.footprints import GROUP
@@ -32,7 +32,7 @@ from simtown.town.town import Town
 #: What the page is made of: by path its type and its files, one below the other.
 _FILES = {
     "": ("text/html", "play/page.html"),
-    "style.css": ("text/css", "datasets/gallery/base.css", "play/style.css"),
+    "style.css": ("text/css", "datasets/showing/gallery/base.css", "play/style.css"),
     "app.js": ("text/javascript", "play/app.js"),
 }
 #: What the page may load: its own files, and pictures that it makes.

@@ -21,9 +21,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from simtown.language.forms import Form
-from simtown.language.grammar import QuestionError
-from simtown.play.drawn import PLANE, encoded, overlaid, silhouettes
+from simtown.language.meaning.forms import Form
+from simtown.language.words.grammar import QuestionError
+from simtown.play.overlays import PLANE, encoded, overlaid, silhouettes
 from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch
 from simtown.town import saving
@@ -175,7 +175,7 @@ class Session:
                 case "street.png":
                     town.render((1920, 1080)).save(path)
                 case "street.glb":
-                    from simtown.datasets.export_scene import glb  # trimesh takes a second
+                    from simtown.datasets.showing.export_scene import glb  # trimesh takes a second
 
                     path.write_bytes(glb(SceneBatch.of([town.to_scene((1920, 1080))])))
                 case "street.mp4":
@@ -185,7 +185,7 @@ class Session:
                 case "town.json":
                     town.save(path)
                 case "examples.zip":
-                    from simtown.datasets.hand_made import write_dataset
+                    from simtown.datasets.making.hand_made import write_dataset
 
                     write_dataset(self._examples(10), Path(folder, "examples"))
                     make_archive(str(path.with_suffix("")), "zip", folder, "examples")

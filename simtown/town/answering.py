@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from simtown.core.streams import Stream
-from simtown.language.forms import Form
-from simtown.language.grammar import QuestionError, language, parse, rephrasings
-from simtown.language.nouns import NOUNS, plural
-from simtown.language.questions import with_article
-from simtown.language.solids import truth
+from simtown.language.meaning.forms import Form
+from simtown.language.meaning.nouns import NOUNS, plural
+from simtown.language.meaning.solids import truth
+from simtown.language.words.grammar import QuestionError, language, parse, rephrasings
+from simtown.language.words.questions import with_article
 from simtown.scenes.weather import WEATHER_KINDS, WEATHERS
 from simtown.town.checks import TownError, text
 from simtown.town.evaluating import Evaluator

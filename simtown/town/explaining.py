@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from simtown.language.forms import Form
+from simtown.language.meaning.forms import Form
 from simtown.scenes.scene import Scene
 from simtown.town.checks import TownError
 from simtown.town.evaluating import Evaluator
@@ -16,7 +16,7 @@ def reason(scene: Scene, program: Form, visible: np.ndarray, boxes: np.ndarray) 
 
     Args:
         scene: the example's.
-        program: of its question (:func:`simtown.language.programs.decode`).
+        program: of its question (:func:`simtown.language.meaning.programs.decode`).
         visible: (v,) float32 visible share of each vehicle slot.
         boxes: (v, 4) float32 box of each, pixels.
     """

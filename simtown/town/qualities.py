@@ -8,12 +8,12 @@ import numpy as np
 
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
 from simtown.assets.street.road_surface import NEAR_KERB, ROAD_EDGE
-from simtown.language.colours import COLOURS, NO_COLOUR, clear, seen
-from simtown.language.families import ANSWERS
-from simtown.language.nouns import group_of
-from simtown.language.questions import with_article
-from simtown.language.solids import distance, truth
-from simtown.language.views import HEADINGS, HIDDEN, HIDDEN_MARGIN, UNCLEAR
+from simtown.language.asking.families import ANSWERS
+from simtown.language.meaning.colours import COLOURS, NO_COLOUR, clear, seen
+from simtown.language.meaning.nouns import group_of
+from simtown.language.meaning.solids import distance, truth
+from simtown.language.meaning.views import HEADINGS, HIDDEN, HIDDEN_MARGIN, UNCLEAR
+from simtown.language.words.questions import with_article
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths
 from simtown.scenes.paint import own_paint

@@ -5,8 +5,14 @@ from itertools import combinations
 
 import numpy as np
 
-from simtown.language.relations import DRIVER_RELATIONS, LATERAL, RELATIONS, own_separations, separations
-from simtown.language.solids import (
+from simtown.language.meaning.relations import (
+    DRIVER_RELATIONS,
+    LATERAL,
+    RELATIONS,
+    own_separations,
+    separations,
+)
+from simtown.language.meaning.solids import (
     BESIDE,
     CONTACT,
     FAR,

@@ -14,9 +14,9 @@ import numpy as np
 from simtown.assets.catalogue import KEEP_PAINT, STREET
 from simtown.assets.street.animals import LEFTWARDS
 from simtown.assets.street.people import SIDEWAYS
-from simtown.language.nouns import NOUNS, called_by, perhaps_called_by
-from simtown.language.sights import also_shown
-from simtown.language.solids import Solid
+from simtown.language.meaning.nouns import NOUNS, called_by, perhaps_called_by
+from simtown.language.meaning.sights import also_shown
+from simtown.language.meaning.solids import Solid
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP, extents, foothold, heights, outline, placed, separation, top
 from simtown.scenes.paint import why_unpainted

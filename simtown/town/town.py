@@ -18,7 +18,7 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.core.exact import sincos
 from simtown.core.notebook import as_html, figure
 from simtown.core.streams import Stream
-from simtown.language.questions import with_article
+from simtown.language.words.questions import with_article
 from simtown.render.raster import MOST_TRIANGLES, Raster, TooManyTrianglesError
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
@@ -31,7 +31,7 @@ from simtown.town import checks, saving
 from simtown.town.answering import TownAnswer, answer, describe, examples
 from simtown.town.as_python import program
 from simtown.town.checks import TownError, folded, meaning, number, shown, whole
-from simtown.town.physics import Contact, Physics, import_pybullet
+from simtown.town.motion.physics import Contact, Physics, import_pybullet
 from simtown.town.qualities import View
 from simtown.town.saving import Start
 from simtown.town.snapshot import SIZE, Frame
@@ -50,7 +50,7 @@ from simtown.town.things import (
 from simtown.town.truth import Truth, truth, unseen
 
 if TYPE_CHECKING:
-    from simtown.datasets.reader import Example
+    from simtown.datasets.reading.reader import Example
 
 #: The y at which things of each group stand by default, and how far to either side of x = 0 they are tried,
 #: metres.
@@ -545,7 +545,7 @@ class Town:
         Raises:
             TownError: the question has no clear answer, or no data set asks it.
         """
-        from simtown.datasets.hand_made import HandMadeError, make_example
+        from simtown.datasets.making.hand_made import HandMadeError, make_example
 
         size, answer = checks.picture_size(size), self.ask(question)
         scene, seen = self.to_scene(size), self.render(size).seen()
@@ -642,7 +642,7 @@ class Town:
         Returns:
             The things that touched, for each pair once a frame.
         """
-        from simtown.town import clip
+        from simtown.town.motion import clip
 
         path = Path(path)
         size = clip.check(path, seconds, fps, size)

@@ -11,7 +11,7 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.core.exact import cos, sin
 from simtown.core.notebook import as_html, figure, marked
-from simtown.language.solids import SURFACES, on
+from simtown.language.meaning.solids import SURFACES, on
 from simtown.render.masks import mask_and_box, run_lengths
 from simtown.render.raster import Raster
 from simtown.scenes.camera import NEAR, Camera, views

@@ -18,13 +18,13 @@ from simtown.core.notebook import OBJECT, SUBJECT
 from simtown.core.options import SettingsError
 from simtown.core.untrusted import open_picture
 from simtown.datasets.addresses import COMPOSITION
-from simtown.datasets.manifests import vocabulary_of
-from simtown.datasets.reader import Dataset, open_dataset
+from simtown.datasets.making.manifests import vocabulary_of
+from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
-from simtown.language import grammar, questions, tokens
-from simtown.language.forms import Form
-from simtown.language.questions import FAMILIES, text, with_article
-from simtown.language.relations import RELATION_NAMES
+from simtown.language.meaning.forms import Form
+from simtown.language.meaning.relations import RELATION_NAMES
+from simtown.language.words import grammar, questions, tokens
+from simtown.language.words.questions import FAMILIES, text, with_article
 from simtown.scenes.camera import WIDEST
 from simtown.training import identity, run_directory
 from simtown.training.evaluation import logits_of, measure, references, right

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from simtown.datasets.addresses import COMPOSITION
-from simtown.datasets.groups import group_accuracies
-from simtown.datasets.reader import Dataset, Split
-from simtown.language.evaluate import KNOWN, evaluate
-from simtown.language.families import ANSWERS, CANNOT_TELL
+from simtown.datasets.proving.twin_groups import group_accuracies
+from simtown.datasets.reading.reader import Dataset, Split
+from simtown.language.asking.families import ANSWERS, CANNOT_TELL
+from simtown.language.meaning.evaluate import KNOWN, evaluate
 from simtown.training.shares import share
 
 #: The answers that are distances, in metres.
@@ -49,7 +49,7 @@ def measure(
         constant answers of its families would have: of the test set; "families" by name, with their kind of
         "answer"; "kinds" by kind of answer. "unseen": of test questions whose answer no training example has,
         with these "answers". "validation". "twins": "single", "pair", "group" and "consistency"
-        (:func:`simtown.datasets.groups.group_accuracies`), if pictures come in twos.
+        (:func:`simtown.datasets.proving.twin_groups.group_accuracies`), if pictures come in twos.
     """
     split, texts, names = dataset.test, dataset.names["answers"], dataset.names["families"]
     value, family = split.column("value"), split.column("family")

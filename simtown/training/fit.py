@@ -23,7 +23,7 @@ from simtown.core.processes import keep_memory
 from simtown.core.streams import Stream
 from simtown.core.untrusted import RefusedError, folder
 from simtown.datasets.addresses import COMPOSITION
-from simtown.datasets.reader import Dataset, open_dataset
+from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.training import early_stopping, models, run_directory
 from simtown.training.display import FitDisplay

@@ -12,7 +12,7 @@ from typing import Any
 from simtown.core.files import as_json
 from simtown.core.options import deciding
 from simtown.core.runs import changed_settings
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reading.reader import Dataset
 from simtown.datasets.settings import LEFT_OUT, Settings, file_name
 from simtown.training.fit_settings import FitSettings
 from simtown.training.world import LANGUAGE
@@ -45,7 +45,7 @@ def examples_read(
     """By training size: the digests of the examples that such a run reads, by split.
 
     Reads the training examples, and all of validation and test, once; `progress` as in
-    :meth:`simtown.datasets.reader.Split.digests`.
+    :meth:`simtown.datasets.reading.reader.Split.digests`.
     """
     val, test = (split.digests([len(split)], progress)[len(split)] for split in (dataset.val, dataset.test))
     trains = dataset.train.digests(train_sizes, progress)

@@ -12,8 +12,8 @@ import torch
 
 from simtown.core.files import cache_home, save_bytes
 from simtown.core.progress import LineClock
-from simtown.datasets.reader import Dataset
-from simtown.datasets.shards import tasks
+from simtown.datasets.making.shards import tasks
+from simtown.datasets.reading.reader import Dataset
 from simtown.training.encoder import FrozenEncoder
 
 #: To be raised when the same pictures get other features.

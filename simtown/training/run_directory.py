@@ -26,7 +26,7 @@ from simtown.core.files import DamagedError, replacing, save_bytes, save_text
 from simtown.core.runs import RunRecord
 from simtown.core.untrusted import open_regular, open_to_append, parse_json, read_bytes
 from simtown.core.version import __version__, versions
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reading.reader import Dataset
 from simtown.datasets.settings import Settings
 from simtown.training import identity
 from simtown.training.evaluation import right

@@ -20,10 +20,10 @@ import torch
 from simtown.core.amounts import size
 from simtown.core.options import SettingsError
 from simtown.core.streams import Stream
-from simtown.datasets.reader import Dataset, Split
+from simtown.datasets.making.shards import columns, draw, recipe_of
+from simtown.datasets.reading.reader import Dataset, Split
+from simtown.datasets.reading.shuffled import BlockOrder
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import columns, draw, recipe_of
-from simtown.datasets.shuffled import BlockOrder
 from simtown.render.frames import CardRenderer, CardWarning, Renderer
 from simtown.render.renderers import choose_device, make_renderer
 from simtown.scenes.scene import SceneBatch

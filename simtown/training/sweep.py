@@ -14,9 +14,9 @@ from simtown.core.files import DamagedError, ForeignDirectoryError, claimed
 from simtown.core.pool import Processes, Report
 from simtown.core.processes import Outcome, WorkerError, default_workers, environment
 from simtown.core.untrusted import inside
-from simtown.datasets import manifests
-from simtown.datasets.generate import generate
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.making import manifests
+from simtown.datasets.making.generate import generate
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training import identity, run_directory
 from simtown.training.plan import SweepCell, SweepPlan

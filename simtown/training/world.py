@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simtown.datasets.manifests import vocabulary_of
+from simtown.datasets.making.manifests import vocabulary_of
 from simtown.datasets.names import names
-from simtown.language import tokens
-from simtown.language.questions import LENGTH
-from simtown.language.relations import RELATION_NAMES
+from simtown.language.meaning.relations import RELATION_NAMES
+from simtown.language.words import tokens
+from simtown.language.words.questions import LENGTH
 
 if TYPE_CHECKING:
     import torch
 
-    from simtown.datasets.reader import Dataset
+    from simtown.datasets.reading.reader import Dataset
     from simtown.datasets.settings import Settings
 
 #: What a run records of questions of families: their names, the closed vocabulary of answers, all tokens.

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from simtown.datasets.asked import answers_of, kinds_named
-from simtown.datasets.reader import Dataset, Example, Split
-from simtown.language.forms import Form
-from simtown.language.instructions import prompt
-from simtown.language.programs import parse
-from simtown.language.replies import Gold
+from simtown.datasets.reading.reader import Dataset, Example, Split
+from simtown.language.meaning.forms import Form
+from simtown.language.meaning.programs import parse
+from simtown.language.words.instructions import prompt
+from simtown.language.words.replies import Gold
 from simtown.vlm.vision_model import Query
 
 

@@ -10,16 +10,16 @@ import numpy as np
 
 from simtown.assets.entities import ENTITIES
 from simtown.datasets.asked import asked, choices
-from simtown.language import wording
-from simtown.language.evaluate import KNOWN, evaluate
-from simtown.language.families import ANSWERS, FamilyError, Template, families, slots_of
-from simtown.language.forms import Form
-from simtown.language.instructions import prompt
-from simtown.language.nouns import confused_with, kinds_meant
-from simtown.language.programs import encode, stored
-from simtown.language.questions import PHRASINGS, text
-from simtown.language.replies import Gold
-from simtown.language.views import THIRDS
+from simtown.language.asking.families import ANSWERS, FamilyError, Template, families, slots_of
+from simtown.language.meaning.evaluate import KNOWN, evaluate
+from simtown.language.meaning.forms import Form
+from simtown.language.meaning.nouns import confused_with, kinds_meant
+from simtown.language.meaning.programs import encode, stored
+from simtown.language.meaning.views import THIRDS
+from simtown.language.words import wording
+from simtown.language.words.instructions import prompt
+from simtown.language.words.questions import PHRASINGS, text
+from simtown.language.words.replies import Gold
 from simtown.scenes.scene import SceneBatch
 from simtown.vlm.conditions import AskedExample, Condition
 from simtown.vlm.vision_model import Query

@@ -29,7 +29,7 @@ from simtown.core.options import SettingsError
 from simtown.core.portable_png import png_bytes
 from simtown.core.terminal import complain
 from simtown.core.untrusted import parse_json
-from simtown.language.instructions import user_message
+from simtown.language.words.instructions import user_message
 from simtown.vlm.vision_model import Query, Said, UnreachableError, VisionModel
 from simtown.vlm.vlm_settings import CONTINUES, VlmSettings
 

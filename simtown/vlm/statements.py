@@ -4,11 +4,11 @@ from contextlib import suppress
 from functools import lru_cache
 
 from simtown.assets.entities import ENTITIES
-from simtown.language import grammar, wording
-from simtown.language.families import CANNOT_TELL
-from simtown.language.forms import Form
-from simtown.language.questions import with_article
-from simtown.language.relations import RELATIONS
+from simtown.language.asking.families import CANNOT_TELL
+from simtown.language.meaning.forms import Form
+from simtown.language.meaning.relations import RELATIONS
+from simtown.language.words import grammar, wording
+from simtown.language.words.questions import with_article
 
 #: The relation that holds where another one does not.
 _MIRRORED = {
@@ -30,7 +30,7 @@ def statements(question: str, kind: str, choices: tuple[str, ...]) -> tuple[tupl
 
     Args:
         question: a question of a data set.
-        kind: the type of its answer, a key of :data:`simtown.language.families.ANSWERS`.
+        kind: the type of its answer, a key of :data:`simtown.language.asking.families.ANSWERS`.
         choices: the answers.
     """
     form = None

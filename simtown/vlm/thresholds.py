@@ -20,9 +20,9 @@ from simtown.core import plots
 from simtown.core.files import save_text
 from simtown.core.tables import Table
 from simtown.core.untrusted import markdown
-from simtown.datasets.manifests import SEAL
-from simtown.datasets.reader import Dataset
-from simtown.language.relations import LATERAL, RELATIONS
+from simtown.datasets.making.manifests import SEAL
+from simtown.datasets.reading.reader import Dataset
+from simtown.language.meaning.relations import LATERAL, RELATIONS
 from simtown.probes.report import Results
 from simtown.training.shares import share
 from simtown.vlm.conditions import AskedSplit

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from simtown.language.replies import Gold
+from simtown.language.words.replies import Gold
 from simtown.vlm.statements import statements
 
 #: The largest number of tokens or requests that is believed.

@@ -21,11 +21,11 @@ from simtown.core.streams import Stream
 from simtown.core.tables import Table
 from simtown.core.untrusted import markdown, open_to_append, parse_json
 from simtown.core.version import __version__
-from simtown.datasets.groups import group_accuracies
-from simtown.datasets.manifests import SEAL
-from simtown.datasets.reader import Dataset
-from simtown.language.grammar import spoken_names
-from simtown.language.replies import read_reply, score_reply
+from simtown.datasets.making.manifests import SEAL
+from simtown.datasets.proving.twin_groups import group_accuracies
+from simtown.datasets.reading.reader import Dataset
+from simtown.language.words.grammar import spoken_names
+from simtown.language.words.replies import read_reply, score_reply
 from simtown.probes.bars import Bars, no_bars
 from simtown.probes.model_names import without_folders
 from simtown.probes.report import SCHEMA, SUMMARY, Results, pages, write_rows

@@ -18,8 +18,8 @@ from simtown.core import plots
 from simtown.core.files import save_text
 from simtown.core.options import SettingsError
 from simtown.core.tables import Table
-from simtown.datasets.generate import generate
-from simtown.datasets.reader import Dataset, open_dataset
+from simtown.datasets.making.generate import generate
+from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training.shares import share
 from simtown.vlm.thresholds import QUANTITIES, AnsweredQuestions, find

@@ -281,7 +281,7 @@ EXPORTED = ("taxi", "fire truck", "school bus", "bicycle", "tram", "food truck",
 EXPORT = f"""
 import json
 from pathlib import Path
-from simtown.datasets.export_scene import glb
+from simtown.datasets.showing.export_scene import glb
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle
 for name in {EXPORTED}:
     batch = SceneBatch.of([Scene(vehicles=(Vehicle(name, 1.5, -1.2, 0.3),))])
@@ -294,7 +294,7 @@ COMPARE = f"""
 import json, numpy as np
 from simtown.assets.entities import ENTITIES, OWN
 from simtown.datasets.settings import Settings
-from simtown.language.sampler import sample
+from simtown.language.asking.paper import sample
 from simtown.render.raster import Raster
 from simtown.render.renderers import make_renderer
 from tests.render.test_cuda_pictures import different

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
 from simtown.core.pool import Processes, ignore
-from simtown.datasets import manifests
 from simtown.datasets.audit import features, pictures, repeats, run, small_models, statistics
 from simtown.datasets.audit.findings import LEVEL, Finding, judge, mutual_information, wilson
 from simtown.datasets.audit.rows import DatasetRows, Neighbourhoods
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.making import manifests
+from simtown.datasets.making.shards import checksum
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import checksum
-from simtown.language.relations import RELATION_NAMES
+from simtown.language.meaning.relations import RELATION_NAMES
 
 SETTINGS = Settings(entities=8, n=1_600, val=40, test=600, width=32, height=32, shard=800)
 

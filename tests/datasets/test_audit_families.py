@@ -10,8 +10,8 @@ from simtown.datasets import asked
 from simtown.datasets.audit import fairness
 from simtown.datasets.audit.findings import judge
 from simtown.datasets.settings import Settings
-from simtown.language.asking import ask_families
-from simtown.language.programs import ENTITY, encode, parse, stored
+from simtown.language.asking.search import ask_families
+from simtown.language.meaning.programs import ENTITY, encode, parse, stored
 
 SETTINGS = Settings(questions=("all",), entities=12, n=3_600, val=0, test=0, width=64, height=64)
 FAMILIES = [family.name for family in asked.asked(SETTINGS)]

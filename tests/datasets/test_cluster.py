@@ -19,12 +19,12 @@ from simtown.core.callbacks import ProgressCallback
 from simtown.core.cluster import Cluster
 from simtown.core.processes import WorkerError
 from simtown.datasets.export import export
-from simtown.datasets.generate import generate
-from simtown.datasets.reader import open_dataset
-from simtown.datasets.remote import Remote, store_of
+from simtown.datasets.making.generate import generate
+from simtown.datasets.proving.verify import verify
+from simtown.datasets.reading.reader import open_dataset
+from simtown.datasets.reading.remote import Remote, store_of
 from simtown.datasets.settings import Settings
-from simtown.datasets.verify import verify
-from simtown.language.sampler import ImpossibleError
+from simtown.language.asking.paper import ImpossibleError
 from simtown.render.raster import Raster
 from tests.datasets.conftest import Moment
 from tests.datasets.s3 import bucket

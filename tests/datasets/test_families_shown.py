@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.making.shards import draw, recipe_of
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.datasets.shards import draw, recipe_of
-from simtown.language.programs import parse
+from simtown.language.meaning.programs import parse
 from simtown.town.explaining import reason
 
 
@@ -79,7 +79,7 @@ def test_a_family_whose_streets_have_no_room_for_other_questions_is_refused():
 def test_words_fit_every_answer_in_small_streets(crowd):
     """Each template has all its answers, about as often."""
     from simtown.datasets import asked
-    from simtown.language.asking import ask_families
+    from simtown.language.asking.search import ask_families
 
     settings = Settings(questions=("exist", "logic"), crowd=crowd, n=1_200, width=64, height=64)
     recipe = asked.recipe(settings, "train")

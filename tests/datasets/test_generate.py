@@ -13,11 +13,11 @@ import pytest
 
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError, ForeignDirectoryError
-from simtown.datasets import manifests
-from simtown.datasets.generate import generate
+from simtown.datasets.making import manifests
+from simtown.datasets.making.generate import generate
+from simtown.datasets.making.shards import tasks
+from simtown.datasets.reading.shard_file import read_entry
 from simtown.datasets.settings import Settings
-from simtown.datasets.shard_file import read_entry
-from simtown.datasets.shards import tasks
 from tests.conftest import HANGS, Outcome
 from tests.datasets.conftest import Moment
 

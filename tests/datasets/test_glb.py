@@ -11,8 +11,8 @@ from PIL import Image
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import MATERIALS
-from simtown.datasets.export_scene import glb
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading.reader import open_dataset
+from simtown.datasets.showing.export_scene import glb
 from simtown.render.raster import Raster
 from simtown.scenes.camera import views
 

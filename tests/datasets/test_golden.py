@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from simtown.assets.entities import VERSION
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.making.shards import columns
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import columns
-from simtown.language.relations import RELATION_NAMES
-from simtown.language.sampler import sample
+from simtown.language.asking.paper import sample
+from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.render.raster import Raster
 
 #: Of 42 examples with everything that a data set may have, in version 2: what is stored of them, by array,

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import simtown
 from simtown.core.files import ForeignDirectoryError
-from simtown.datasets import hand_made, manifests
-from simtown.datasets.hand_made import HandMadeError
+from simtown.datasets.making import hand_made, manifests
+from simtown.datasets.making.hand_made import HandMadeError
+from simtown.datasets.making.shards import write_shard
+from simtown.datasets.proving.verify import verify
 from simtown.datasets.settings import SettingsError
-from simtown.datasets.shards import write_shard
-from simtown.datasets.verify import verify
 from simtown.render.raster import Raster
 from simtown.town import Town, TownError
 

@@ -5,14 +5,14 @@ import pickle
 
 import pytest
 
-from simtown.datasets import handover
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading import handover
+from simtown.datasets.reading.reader import open_dataset
 
 torch = pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
 
 from torch.utils.data import DataLoader, Dataset, default_collate  # noqa: E402
 
-from simtown.datasets.shuffled import Shuffled  # noqa: E402
+from simtown.datasets.reading.shuffled import Shuffled  # noqa: E402
 
 
 class Changed(Dataset):

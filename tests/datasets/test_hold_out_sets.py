@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from simtown.datasets import asked, manifests
+from simtown.datasets import asked
 from simtown.datasets.addresses import COMPOSITION, parse_address, stored_counts
 from simtown.datasets.export import choose_splits
-from simtown.datasets.generate import generate
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.making import manifests
+from simtown.datasets.making.generate import generate
+from simtown.datasets.making.shards import checksum
+from simtown.datasets.proving.verify import verify
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import SPLITS, Settings
-from simtown.datasets.shards import checksum
-from simtown.datasets.verify import verify
 
 SIZES = {"entities": 6, "n": 40, "val": 4, "test": 20, "width": 32, "height": 32}
 

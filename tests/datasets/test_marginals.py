@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from simtown.datasets.marginals import GoodnessOfFit, Marginals, goodness, marginals, plot, targets
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.proving.marginals import GoodnessOfFit, Marginals, goodness, marginals, plot, targets
+from simtown.datasets.reading.reader import open_dataset
 
 pytest.importorskip("scipy", reason="needs scipy: pip install '.[train]'")
 from scipy import stats

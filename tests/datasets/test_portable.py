@@ -7,15 +7,15 @@ import sys
 import numpy as np
 import pytest
 
-from simtown.datasets.generate import generate
+from simtown.datasets.making.generate import generate
 from simtown.datasets.settings import Settings
 from simtown.kernels import compiling
-from simtown.language.relations import RELATION_NAMES
+from simtown.language.meaning.relations import RELATION_NAMES
 
 MAKE = """
 import sys
 from dataclasses import replace
-from simtown.datasets.generate import generate
+from simtown.datasets.making.generate import generate
 from simtown.datasets.settings import Settings
 for i, settings in enumerate({settings}):
     generate(settings, __import__("pathlib").Path(sys.argv[1]) / str(i), workers=1)

@@ -8,11 +8,11 @@ import pytest
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.files import DamagedError
-from simtown.datasets import reader
-from simtown.datasets.reader import Dataset, open_dataset
+from simtown.datasets.making.shards import LAYOUT, PICTURES, tasks
+from simtown.datasets.reading import reader
+from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
-from simtown.datasets.shards import LAYOUT, PICTURES, tasks
-from simtown.language.relations import RELATION_NAMES
+from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch
 

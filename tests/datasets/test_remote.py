@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from simtown.core.files import DamagedError
-from simtown.datasets import shards
 from simtown.datasets.addresses import path_of, url_of
-from simtown.datasets.generate import generate
-from simtown.datasets.locate import find
-from simtown.datasets.reader import open_dataset
-from simtown.datasets.remote import DirectoryStore, Remote, store_of
+from simtown.datasets.making import shards
+from simtown.datasets.making.generate import generate
+from simtown.datasets.proving.verify import verify
+from simtown.datasets.reading.locate import find
+from simtown.datasets.reading.reader import open_dataset
+from simtown.datasets.reading.remote import DirectoryStore, Remote, store_of
 from simtown.datasets.settings import Settings
-from simtown.datasets.verify import verify
 
 pytest.importorskip("s3fs", reason="needs s3fs: pip install '.[cluster]'")
 pytest.importorskip("moto.server", reason="needs moto and flask: pip install '.[dev]'")

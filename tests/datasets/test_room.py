@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from simtown.core.amounts import duration, size
-from simtown.core.room import RoomError, require_room
+from simtown.core.disk_space import RoomError, require_room
 
 
 @pytest.mark.parametrize("words", [("generate", "--n", 40_000, "--out"), ("export", "--to", "png", "--out")])

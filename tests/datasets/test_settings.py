@@ -11,8 +11,8 @@ from simtown.cli.generate_commands import default_name
 from simtown.core.options import deciding
 from simtown.core.runs import changed_settings
 from simtown.datasets.settings import Settings, SettingsError, in_words
-from simtown.language.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
-from simtown.language.sampler import sample
+from simtown.language.asking.paper import sample
+from simtown.language.meaning.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
 from simtown.training.fit_settings import FitSettings
 
 OTHER = {

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from simtown.core.untrusted import RefusedError
-from simtown.datasets.reader import open_dataset
-from simtown.datasets.remote import LIMIT, Remote, ShardCache
+from simtown.datasets.reading.reader import open_dataset
+from simtown.datasets.reading.remote import LIMIT, Remote, ShardCache
 from simtown.datasets.settings import Settings
 from tests.conftest import HANGS
 
@@ -86,7 +86,7 @@ def test_the_next_shards_are_fetched_while_one_is_read(remote, fetched):
 
 def test_a_shuffled_reader_fetches_all_that_it_will_read_next(remote, local, fetched):
     torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-    from simtown.datasets.shuffled import Shuffled
+    from simtown.datasets.reading.shuffled import Shuffled
 
     begun = {name: Event() for name in SHARDS}
     fetched.hook = lambda name: begun[name].set() if name in begun else None

@@ -3,7 +3,7 @@
 import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 
 

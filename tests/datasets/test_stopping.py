@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from simtown.datasets.generate import generate
+from simtown.datasets.making.generate import generate
 from simtown.datasets.settings import Settings
 from tests.conftest import HANGS, Outcome
 from tests.datasets.conftest import Moment
@@ -197,8 +197,8 @@ WRITES = """
 import os, signal, sys
 from pathlib import Path
 from simtown.core import stopping
-from simtown.datasets import shards
-from simtown.datasets.generate import generate
+from simtown.datasets.making import shards
+from simtown.datasets.making.generate import generate
 from simtown.datasets.settings import Settings
 
 class Interrupted(shards._Target):

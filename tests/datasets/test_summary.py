@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simtown.core.files import DamagedError
-from simtown.datasets import manifests, summaries
 from simtown.datasets.addresses import is_address
-from simtown.datasets.generate import generate
-from simtown.datasets.locate import find
+from simtown.datasets.making import manifests, summaries
+from simtown.datasets.making.generate import generate
+from simtown.datasets.making.shards import columns
 from simtown.datasets.names import names
-from simtown.datasets.reader import Split, open_dataset
+from simtown.datasets.reading.locate import find
+from simtown.datasets.reading.reader import Split, open_dataset
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import columns
-from simtown.language.relations import RELATION_NAMES
-from simtown.language.sampler import sample
+from simtown.language.asking.paper import sample
+from simtown.language.meaning.relations import RELATION_NAMES
 
 SMALL = Settings(entities=6, n=20, val=4, test=0, width=32, height=32, shard=8)
 

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simtown.datasets.lru import LRUCache
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading.lru import LRUCache
+from simtown.datasets.reading.reader import open_dataset
 
 torch = pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
 
 from torch.utils.data import DataLoader, default_collate  # noqa: E402
 
-from simtown.datasets.shuffled import BLOCK, POOL, BlockOrder, Shuffled  # noqa: E402
+from simtown.datasets.reading.shuffled import BLOCK, POOL, BlockOrder, Shuffled  # noqa: E402
 
 
 def alike(one, other):

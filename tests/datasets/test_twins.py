@@ -11,16 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simtown.datasets import asked, manifests
-from simtown.datasets.groups import group_accuracies, pair_rows, twin_problems
-from simtown.datasets.preview import dataset_sheet
-from simtown.datasets.reader import open_dataset
+from simtown.datasets import asked
+from simtown.datasets.making import manifests
+from simtown.datasets.making.shards import checksum, columns, draw, recipe_of
+from simtown.datasets.proving.twin_groups import group_accuracies, pair_rows, twin_problems
+from simtown.datasets.proving.verify import verify
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.datasets.shards import checksum, columns, draw, recipe_of
-from simtown.datasets.verify import verify
-from simtown.language.evaluate import ILL_POSED, KNOWN, evaluate
-from simtown.language.questions import FAMILIES
-from simtown.language.twins import EDITS, LEAST_TURNED, NONE, WEATHER, ask_twins
+from simtown.datasets.showing.preview import dataset_sheet
+from simtown.language.asking.twins import EDITS, LEAST_TURNED, NONE, WEATHER, ask_twins
+from simtown.language.meaning.evaluate import ILL_POSED, KNOWN, evaluate
+from simtown.language.words.questions import FAMILIES
 from simtown.render.raster import Raster
 from simtown.scenes.crowd import acceptable
 from simtown.training import family_scores

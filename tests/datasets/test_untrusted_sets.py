@@ -8,12 +8,12 @@ import pytest
 
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import RefusedError
-from simtown.datasets import manifests
-from simtown.datasets.locate import find
-from simtown.datasets.reader import open_dataset
-from simtown.datasets.remote import DirectoryStore
-from simtown.datasets.shard_file import FormError, Shard
-from simtown.datasets.shards import LAYOUT, PICTURES, layout
+from simtown.datasets.making import manifests
+from simtown.datasets.making.shards import LAYOUT, PICTURES, layout
+from simtown.datasets.reading.locate import find
+from simtown.datasets.reading.reader import open_dataset
+from simtown.datasets.reading.remote import DirectoryStore
+from simtown.datasets.reading.shard_file import FormError, Shard
 
 SHARD = "train-00000.h5"
 

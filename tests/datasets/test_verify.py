@@ -17,12 +17,12 @@ import pytest
 
 from simtown.core.files import DamagedError, ForeignDirectoryError
 from simtown.core.untrusted import RefusedError
-from simtown.datasets import manifests, shards
-from simtown.datasets.generate import generate
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.making import manifests, shards
+from simtown.datasets.making.generate import generate
+from simtown.datasets.making.shards import LAYOUT, checksum, tasks
+from simtown.datasets.proving.verify import _chosen_pictures, verify
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import LAYOUT, checksum, tasks
-from simtown.datasets.verify import _chosen_pictures, verify
 from simtown.render.raster import Raster
 
 WORLD = {"entities": 12, "frequencies": "zipf:0.5", "distractor": True, "seed": 3, "jitter": 0.5}

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from simtown.assets.entities import ENTITIES, SIZES, VERSION
-from simtown.datasets import manifests
-from simtown.datasets.marginals import goodness, marginals
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.making import manifests
+from simtown.datasets.proving.marginals import goodness, marginals
+from simtown.datasets.proving.verify import verify
+from simtown.datasets.proving.verify_shard import implied
+from simtown.datasets.reading.reader import open_dataset
+from simtown.datasets.reading.shard_file import FormError
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.datasets.shard_file import FormError
-from simtown.datasets.verify import verify
-from simtown.datasets.verify_shard import implied
 from simtown.render.raster import Raster
 from tests.language.parts import draw_entities
 

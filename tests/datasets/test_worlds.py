@@ -2,7 +2,7 @@
 
 import pytest
 
-from simtown.datasets.ready_worlds import cited, ready, worlds
+from simtown.datasets.making.ready_worlds import cited, ready, worlds
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.gym.levels import LEVELS
 from tools.worlds import PAGE, digests, page

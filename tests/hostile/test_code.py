@@ -103,7 +103,7 @@ def test_a_model_that_a_file_names_is_imported_if_the_person_names_it(
     pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
     from PIL import Image
 
-    from simtown.datasets.reader import open_dataset
+    from simtown.datasets.reading.reader import open_dataset
     from simtown.training.ask import open_run
     from simtown.training.fit import fit
     from simtown.training.models import ModelError

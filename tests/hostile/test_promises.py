@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 from simtown.assets.palette import PAINTS
-from simtown.datasets import manifests
+from simtown.datasets.making import manifests
 from simtown.datasets.settings import Settings
 from simtown.gym import LEVELS
-from simtown.play.drawing import draw
+from simtown.play.random_examples import draw
 from tests.hostile.marks import PRESET, Marking
 
 SECRET = "a secret of this machine"

@@ -1,4 +1,5 @@
-"""The values of programs in one readable scene, plainly: the oracle of :mod:`simtown.language.evaluate`.
+"""The values of programs in one readable scene, plainly: the oracle of
+:mod:`simtown.language.meaning.evaluate`.
 
 Truth is True, False, or None where something is too close to say. A set is a dictionary: its members, each
 True if it surely belongs to the set and None if it possibly does. Things are numbers: vehicles, then, if the
@@ -15,12 +16,12 @@ from scipy.spatial import ConvexHull
 
 from simtown.assets.entities import ENTITIES
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
-from simtown.language.colours import CLEAR_COLOUR, NO_COLOUR, seen
-from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, NEARER
-from simtown.language.families import ANSWERS
-from simtown.language.nouns import NOUNS, called_by, group_of, perhaps_called_by
-from simtown.language.sights import also_shown, street_sights
-from simtown.language.views import (
+from simtown.language.asking.families import ANSWERS
+from simtown.language.meaning.colours import CLEAR_COLOUR, NO_COLOUR, seen
+from simtown.language.meaning.evaluate import CLOSE, ILL_POSED, KNOWN, NEARER
+from simtown.language.meaning.nouns import NOUNS, called_by, group_of, perhaps_called_by
+from simtown.language.meaning.sights import also_shown, street_sights
+from simtown.language.meaning.views import (
     ENDS_ALIKE,
     HIDDEN,
     HIDDEN_MARGIN,

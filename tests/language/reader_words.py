@@ -10,7 +10,7 @@ from itertools import product
 from simtown.assets.catalogue import PROPS
 from simtown.assets.entities import ENTITIES
 from simtown.assets.palette import COLOUR_WORDS
-from simtown.language.nouns import NOUNS, plural
+from simtown.language.meaning.nouns import NOUNS, plural
 
 COLOURS = [colour.replace("gray", "grey") for colour in COLOUR_WORDS]
 LANES = {"in the near lane": "near lane", "in the far lane": "far lane", "parked at the kerb": "parked"}

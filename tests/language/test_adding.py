@@ -9,9 +9,10 @@ from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.core.streams import Stream
 from simtown.datasets import names as naming
 from simtown.datasets.settings import Settings
-from simtown.language import questions, relations
-from simtown.language.questions import PHRASINGS, RELEASES, STYLES, vocabulary, vocabulary_for, words
-from simtown.language.relations import LATERAL, RADIAL, RELATIONS
+from simtown.language.meaning import relations
+from simtown.language.meaning.relations import LATERAL, RADIAL, RELATIONS
+from simtown.language.words import questions
+from simtown.language.words.questions import PHRASINGS, RELEASES, STYLES, vocabulary, vocabulary_for, words
 from simtown.render.light import lights
 from simtown.scenes import weather
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHER_KINDS, WEATHERS, draw_weather

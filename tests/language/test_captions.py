@@ -9,13 +9,14 @@ import pytest
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR, PROPS, entity_mesh
 from simtown.assets.frequencies import frequencies
 from simtown.assets.palette import COLOUR_WORDS, MATERIALS, MATTE, PAINTS
-from simtown.datasets import captioned
-from simtown.datasets.generate import generate
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.making.generate import generate
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
-from simtown.language import captions, colours
-from simtown.language.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
-from simtown.language.sampler import Recipe, sample
+from simtown.datasets.showing import captioned
+from simtown.language.asking.paper import Recipe, sample
+from simtown.language.meaning import colours
+from simtown.language.meaning.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
+from simtown.language.words import captions
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle
 

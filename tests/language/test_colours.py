@@ -5,9 +5,9 @@ import pytest
 
 from simtown.datasets import asked
 from simtown.datasets.settings import Settings
-from simtown.language.asking import ask_families
-from simtown.language.colours import COLOURS, seen
-from simtown.language.views import Views
+from simtown.language.asking.search import ask_families
+from simtown.language.meaning.colours import COLOURS, seen
+from simtown.language.meaning.views import Views
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle
 from simtown.town import Town
 

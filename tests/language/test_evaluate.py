@@ -11,10 +11,20 @@ from hypothesis import strategies as st
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.streams import Stream
-from simtown.language.evaluate import CLOSE, ILL_POSED, KNOWN, evaluate
-from simtown.language.forms import Form
-from simtown.language.nouns import STREET_NOUNS
-from simtown.language.programs import END, LENGTH, ProgramError, check, decode, encode, grammar, parse, stored
+from simtown.language.meaning.evaluate import CLOSE, ILL_POSED, KNOWN, evaluate
+from simtown.language.meaning.forms import Form
+from simtown.language.meaning.nouns import STREET_NOUNS
+from simtown.language.meaning.programs import (
+    END,
+    LENGTH,
+    ProgramError,
+    check,
+    decode,
+    encode,
+    grammar,
+    parse,
+    stored,
+)
 from simtown.scenes.crowd import crowd_camera, place_crowds
 from simtown.scenes.paint import may_change
 from simtown.scenes.scene import empty_batch

@@ -11,22 +11,23 @@ import numpy as np
 import pytest
 
 from simtown.assets.entities import CATALOGUE
-from simtown.datasets import asked, manifests
-from simtown.datasets.generate import generate
-from simtown.datasets.reader import open_dataset
+from simtown.datasets import asked
+from simtown.datasets.making import manifests
+from simtown.datasets.making.generate import generate
+from simtown.datasets.making.shards import checksum, draw, recipe_of
+from simtown.datasets.proving.verify import verify
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.datasets.shards import checksum, draw, recipe_of
-from simtown.datasets.verify import verify
-from simtown.language import wording
-from simtown.language.asking import ask_families
-from simtown.language.evaluate import CLOSE, KNOWN, evaluate
-from simtown.language.families import ANSWERS, SLOTS, Drawer, Draws, families
-from simtown.language.forms import ORDINALS
-from simtown.language.nouns import STREET_NOUNS, VEHICLE_NOUNS, plural
-from simtown.language.programs import COLOURS, LANES, OWN_RELATIONS, decode, encode, parse
-from simtown.language.questions import FAMILIES
-from simtown.language.relations import RELATION_NAMES
-from simtown.language.tokens import vocabulary, words
+from simtown.language.asking.families import ANSWERS, SLOTS, Drawer, Draws, families
+from simtown.language.asking.search import ask_families
+from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
+from simtown.language.meaning.forms import ORDINALS
+from simtown.language.meaning.nouns import STREET_NOUNS, VEHICLE_NOUNS, plural
+from simtown.language.meaning.programs import COLOURS, LANES, OWN_RELATIONS, decode, encode, parse
+from simtown.language.meaning.relations import RELATION_NAMES
+from simtown.language.words import wording
+from simtown.language.words.questions import FAMILIES
+from simtown.language.words.tokens import vocabulary, words
 from simtown.render.raster import Raster
 from simtown.scenes.placement import LEAST_VISIBLE, apart
 from simtown.scenes.weather import WEATHERS

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from simtown.datasets.making.shards import columns, draw, recipe_of
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import columns, draw, recipe_of
-from simtown.language.families import families
+from simtown.language.asking.families import families
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "questions.json"
 COUNT = 256

@@ -5,9 +5,9 @@ import numpy as np
 from simtown.assets.entities import ENTITIES
 from simtown.datasets import asked
 from simtown.datasets.settings import Settings
-from simtown.language.asking import ask_families
-from simtown.language.programs import OWN_RELATIONS, decode
-from simtown.language.views import ENDS_ALIKE
+from simtown.language.asking.search import ask_families
+from simtown.language.meaning.programs import OWN_RELATIONS, decode
+from simtown.language.meaning.views import ENDS_ALIKE
 from simtown.render.raster import Raster
 from simtown.scenes.camera import Camera
 from simtown.scenes.placement import LANES

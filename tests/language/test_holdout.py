@@ -10,12 +10,12 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import COLOUR_WORDS, MATERIALS
 from simtown.datasets import asked
 from simtown.datasets.addresses import COMPOSITION
+from simtown.datasets.making.shards import draw, recipe_of
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.datasets.shards import draw, recipe_of
-from simtown.language.forms import Form
-from simtown.language.holdout import FRAMES, OTHERS, read_rule
-from simtown.language.nouns import NOUNS
-from simtown.language.programs import decode
+from simtown.language.asking.hold_out import FRAMES, OTHERS, read_rule
+from simtown.language.meaning.forms import Form
+from simtown.language.meaning.nouns import NOUNS
+from simtown.language.meaning.programs import decode
 from simtown.scenes.paint import body_paints
 from simtown.scenes.weather import WEATHERS
 

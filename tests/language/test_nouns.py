@@ -2,7 +2,7 @@
 
 from simtown.assets.catalogue import BODIES, ENTITIES, NAMED_BY_COLOUR, PROPS
 from simtown.assets.palette import COLOUR_WORDS
-from simtown.language.nouns import NOUNS, called_by, kinds_meant, perhaps_called_by
+from simtown.language.meaning.nouns import NOUNS, called_by, kinds_meant, perhaps_called_by
 from tests.every import for_every
 
 KINDS = (*ENTITIES, *PROPS)

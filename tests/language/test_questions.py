@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.language import questions
-from simtown.language.questions import LENGTH, PAD, PHRASINGS, UNKNOWN, text, vocabulary, words
-from simtown.language.relations import RELATION_NAMES
+from simtown.language.meaning.relations import RELATION_NAMES
+from simtown.language.words import questions
+from simtown.language.words.questions import LENGTH, PAD, PHRASINGS, UNKNOWN, text, vocabulary, words
 
 
 @pytest.mark.parametrize(

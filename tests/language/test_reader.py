@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from simtown.datasets.asked import answers, asked
+from simtown.datasets.making.shards import columns, draw, recipe_of
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import columns, draw, recipe_of
-from simtown.language.families import ANSWERS, CANNOT_TELL
-from simtown.language.relations import RELATION_NAMES
+from simtown.language.asking.families import ANSWERS, CANNOT_TELL
+from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
 from tests.language.plain import plain_scenes
 from tests.language.reader import objection

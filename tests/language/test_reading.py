@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simtown.assets.entities import ENTITIES
-from simtown.language import programs
-from simtown.language.families import AskedWorld, Drawer, Draws, NoWordsError, families
-from simtown.language.grammar import parse
-from simtown.language.programs import decode, encode
-from simtown.language.wording import fill
+from simtown.language.asking.families import AskedWorld, Drawer, Draws, NoWordsError, families
+from simtown.language.meaning import programs
+from simtown.language.meaning.programs import decode, encode
+from simtown.language.words.grammar import parse
+from simtown.language.words.wording import fill
 from simtown.scenes.weather import WEATHERS
 
 TEXTS = [

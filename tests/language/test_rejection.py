@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simtown.core.streams import Stream
-from simtown.language import relations as rel
-from simtown.language.relations import RELATION_NAMES as NAMES
-from simtown.language.sampler import Recipe, sample
+from simtown.language.asking.paper import Recipe, sample
+from simtown.language.meaning import relations as rel
+from simtown.language.meaning.relations import RELATION_NAMES as NAMES
 from simtown.scenes.placement import LEAST_VISIBLE, apart
 from simtown.scenes.silhouette import framed, visibility
 from simtown.scenes.weather import WEATHERS

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from simtown.language import relations
-from simtown.language.relations import RELATION_NAMES, RELATIONS, margins, truths
+from simtown.language.meaning import relations
+from simtown.language.meaning.relations import RELATION_NAMES, RELATIONS, margins, truths
 from simtown.scenes.camera import Camera
 
 LEFT, RIGHT, FRONT, BEHIND = range(4)

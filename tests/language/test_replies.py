@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from simtown.language.families import ANSWERS, CANNOT_TELL
-from simtown.language.grammar import spoken_names
-from simtown.language.nouns import plural
-from simtown.language.replies import WORDS, Gold, read_reply, score_reply
+from simtown.language.asking.families import ANSWERS, CANNOT_TELL
+from simtown.language.meaning.nouns import plural
+from simtown.language.words.grammar import spoken_names
+from simtown.language.words.replies import WORDS, Gold, read_reply, score_reply
 
 ROWS = [
     line.split(" | ", 2)

@@ -10,8 +10,8 @@ from scipy import stats
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.frequencies import frequencies
 from simtown.datasets.settings import Settings
-from simtown.language.questions import PHRASINGS
-from simtown.language.sampler import CAP, JITTER, ImpossibleError, Recipe, sample
+from simtown.language.asking.paper import CAP, JITTER, ImpossibleError, Recipe, sample
+from simtown.language.words.questions import PHRASINGS
 from simtown.scenes.camera import NOMINAL, Camera
 from simtown.scenes.placement import GAP, LANES, LEAST_VISIBLE, SWAY, half_sizes, overlap
 from simtown.scenes.silhouette import unclipped_boxes, visibility

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.core.streams import Stream
-from simtown.language.sights import LEAST_PIXELS, also_shown, street_pixels, street_sights
+from simtown.language.meaning.sights import LEAST_PIXELS, also_shown, street_pixels, street_sights
 from simtown.render.light import THICK, lights
 from simtown.render.raster import Raster
 from simtown.scenes.crowd import crowd_camera, place_crowds

@@ -8,11 +8,11 @@ import pytest
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.datasets import asked
 from simtown.datasets.settings import Settings
-from simtown.language.asking import ask_families
-from simtown.language.families import families
-from simtown.language.nouns import NOUNS, STREET_NOUNS
-from simtown.language.programs import decode
-from simtown.language.sights import LEAST_PIXELS, also_shown
+from simtown.language.asking.families import families
+from simtown.language.asking.search import ask_families
+from simtown.language.meaning.nouns import NOUNS, STREET_NOUNS
+from simtown.language.meaning.programs import decode
+from simtown.language.meaning.sights import LEAST_PIXELS, also_shown
 from simtown.render.raster import Raster
 
 RECIPE = replace(

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from simtown.datasets import asked
-from simtown.language import colours, evaluate, relations, sights, solids, twins, views
+from simtown.language.asking.search import twins
+from simtown.language.meaning import colours, evaluate, relations, sights, solids, views
 from simtown.scenes import camera, placement
 
 PAGE = Path(__file__).parents[2] / "docs" / "questions.md"

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from simtown.play.drawn import PLANE
+from simtown.play.overlays import PLANE
 from simtown.play.server import PlayServer
 from simtown.play.session import Session
 from simtown.town.checks import INTENSITY

@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 import simtown
-from simtown.play.drawn import thumb
+from simtown.play.overlays import thumb
 from simtown.play.server import PlayServer
 from simtown.play.session import Session
 from simtown.town.answering import NoAnswerError

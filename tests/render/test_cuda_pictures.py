@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("ziglang", reason="needs ziglang: pip install '.[dev]'")
 
 from simtown.datasets.settings import Settings
-from simtown.language.sampler import sample
+from simtown.language.asking.paper import sample
 from simtown.render.cuda.engine import Cuda
 from simtown.render.raster import Raster
 from simtown.scenes.weather import WEATHERS

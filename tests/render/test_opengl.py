@@ -12,7 +12,7 @@ import pytest
 
 from simtown.assets.atlas import atlas
 from simtown.assets.frequencies import frequencies
-from simtown.language.sampler import Recipe, sample
+from simtown.language.asking.paper import Recipe, sample
 from simtown.render.frames import Frames
 from simtown.render.instances import instances
 from simtown.render.raster import Raster

@@ -9,7 +9,7 @@ from simtown.assets.atlas import NO_PAINT, atlas
 from simtown.assets.catalogue import BODIES, ENTITIES, STREET_MESHES
 from simtown.assets.frequencies import frequencies
 from simtown.assets.palette import PAINTS, material
-from simtown.language.sampler import Recipe, sample
+from simtown.language.asking.paper import Recipe, sample
 from simtown.render.instances import instances
 from simtown.render.light import WET, lights
 from simtown.render.raster import Raster

@@ -8,7 +8,7 @@ import pytest
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.datasets.settings import Settings
-from simtown.language.sampler import sample
+from simtown.language.asking.paper import sample
 from simtown.render.frames import Frames
 from simtown.render.instances import instances
 from simtown.render.raster import MOST_TRIANGLES, Raster

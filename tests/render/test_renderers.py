@@ -111,7 +111,7 @@ def test_our_warnings_are_one_line_and_others_are_as_ever():
 
 
 def test_nothing_of_cuda_is_imported_by_drawing():
-    script = "import sys, simtown.cli, simtown.render.renderers, simtown.datasets.generate; "
+    script = "import sys, simtown.cli, simtown.render.renderers, simtown.datasets.making.generate; "
     script += "from simtown.render.renderers import make_renderer; make_renderer('cpu'); "
     script += "sys.exit(any(name.startswith(('cuda', 'simtown.render.cuda')) for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", script], timeout=HANGS).returncode == 0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.streams import Stream
-from simtown.language.relations import LATERAL
+from simtown.language.meaning.relations import LATERAL
 from simtown.render.light import THICK, lights
 from simtown.render.raster import Raster
 from simtown.scenes.camera import NOMINAL, Camera

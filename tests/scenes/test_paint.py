@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 from simtown.assets.catalogue import BODIES, ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
 from simtown.datasets.settings import Settings
-from simtown.language.sampler import Examples, sample
+from simtown.language.asking.paper import Examples, sample
 from simtown.scenes.paint import NATURAL, STUFFS, body_paints, may_change, paint_frequencies
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle, empty_batch, plausible
 from tests.language.parts import arrays

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS
-from simtown.language.sampler import Recipe, sample
+from simtown.language.asking.paper import Recipe, sample
 from simtown.render.frames import LARGEST, SMALLEST
 from simtown.render.instances import instances
 from simtown.render.raster import MOST_TRIANGLES, Raster

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import simtown
 from simtown.assets.catalogue import ENTITIES, STREET
-from simtown.language import solids
-from simtown.language.nouns import NOUNS
+from simtown.language.meaning import solids
+from simtown.language.meaning.nouns import NOUNS
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP, hull, separation
 from simtown.scenes.scene import Prop, Scene, Vehicle

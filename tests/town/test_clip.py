@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 
-from simtown.town import Town, clip
+from simtown.town import Town
 from simtown.town.checks import TownError
-from simtown.town.traffic import traffic
+from simtown.town.motion import clip
+from simtown.town.motion.traffic import traffic
 from tests.conftest import HANGS
 
 needs_motion = pytest.mark.skipif(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import integrate
 from scipy.sparse import csgraph, lil_array
 
-from simtown.town import driving
+from simtown.town.motion import driving
 
 
 @given(st.floats(0.1, 0.95), st.floats(3, 20))

@@ -16,12 +16,12 @@ from simtown.assets.frequencies import frequencies
 from simtown.assets.palette import COLOUR_WORDS
 from simtown.datasets import asked
 from simtown.datasets.settings import Settings
-from simtown.language.asking import ask_families
-from simtown.language.captions import captions
-from simtown.language.families import ANSWERS
-from simtown.language.grammar import parse
-from simtown.language.relations import DRIVER_RELATIONS, RELATION_NAMES, own_separations
-from simtown.language.sampler import Recipe, sample
+from simtown.language.asking.families import ANSWERS
+from simtown.language.asking.paper import Recipe, sample
+from simtown.language.asking.search import ask_families
+from simtown.language.meaning.relations import DRIVER_RELATIONS, RELATION_NAMES, own_separations
+from simtown.language.words.captions import captions
+from simtown.language.words.grammar import parse
 from simtown.scenes.scene import Scene, Vehicle
 from simtown.town import Town, TownError
 from tests.every import for_every

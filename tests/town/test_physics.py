@@ -12,8 +12,8 @@ from simtown.assets.street.road_surface import PAVEMENT_EDGE, ROAD_EDGE
 from simtown.scenes.footprints import depths, number, separation
 from simtown.scenes.scene import Prop, Scene, Vehicle
 from simtown.town import Town
-from simtown.town.physics import DENSITY, GRAVITY, GRIP, STROLL, _Simulation
-from simtown.town.traffic import traffic
+from simtown.town.motion.physics import DENSITY, GRAVITY, GRIP, STROLL, _Simulation
+from simtown.town.motion.traffic import traffic
 
 pytest.importorskip(
     "pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import simtown
 from simtown.assets.catalogue import BODIES, ENTITIES, NAMED_BY_COLOUR, PROPS, STREET
-from simtown.language.nouns import NOUNS
+from simtown.language.meaning.nouns import NOUNS
 from simtown.render.raster import Raster
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP, separation

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import simtown
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
-from simtown.language.relations import RELATION_NAMES
-from simtown.language.solids import SOLID_RELATIONS
+from simtown.language.meaning.relations import RELATION_NAMES
+from simtown.language.meaning.solids import SOLID_RELATIONS
 from simtown.scenes.camera import NEAR, Camera
 from simtown.scenes.footprints import GROUP, number
 from simtown.scenes.scene import Prop, Scene, Vehicle

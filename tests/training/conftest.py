@@ -63,7 +63,7 @@ def in_this_process(monkeypatch, undrawn):
 
     monkeypatch.setattr(Processes, "outcomes", here)
     monkeypatch.setattr(torch, "set_num_threads", lambda threads: None)  # this process keeps its own number
-    monkeypatch.setattr("simtown.datasets.generate.default_workers", lambda: 1)
+    monkeypatch.setattr("simtown.datasets.making.generate.default_workers", lambda: 1)
 
 
 @pytest.fixture

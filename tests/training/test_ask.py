@@ -14,12 +14,12 @@ from PIL import Image
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.notebook import OBJECT, SUBJECT
 from simtown.core.untrusted import open_picture
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.language import grammar
-from simtown.language.questions import PHRASINGS, text
-from simtown.language.relations import RELATION_NAMES
-from simtown.language.sampler import sample
+from simtown.language.asking.paper import sample
+from simtown.language.meaning.relations import RELATION_NAMES
+from simtown.language.words import grammar
+from simtown.language.words.questions import PHRASINGS, text
 from simtown.render.renderers import make_renderer
 from simtown.training import evaluation
 from simtown.training.ask import ModelAnswer, draw, evaluate, framed, open_run, predict, triple

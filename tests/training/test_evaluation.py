@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.datasets.reader import open_dataset
-from simtown.language.relations import RELATION_NAMES
+from simtown.datasets.reading.reader import open_dataset
+from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.training import evaluation
 from simtown.training.evaluation import deciles, logits_of, measure, share
 from simtown.training.models import build

@@ -14,7 +14,7 @@ from torch import nn
 from simtown.complexity import cells
 from simtown.complexity.finished_runs import MixtureError, read_and_count
 from simtown.core.options import SettingsError
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training import family_scores, identity, run_directory
 from simtown.training.ask import evaluate, predict

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from scipy.stats import binom
 
 from simtown.core.files import DamagedError, ForeignDirectoryError
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training import ask, early_stopping, run_directory, sources
 from simtown.training import fit as module

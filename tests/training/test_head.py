@@ -10,7 +10,7 @@ import torch
 from PIL import Image
 
 from simtown.core.files import ForeignDirectoryError
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading.reader import open_dataset
 from simtown.training import kept_features
 from simtown.training.ask import evaluate, predict
 from simtown.training.encoder import open_encoder

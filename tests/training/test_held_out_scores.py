@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simtown.datasets.addresses import COMPOSITION
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training.evaluation import measure
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from simtown.language.questions import LENGTH, vocabulary
+from simtown.language.words.questions import LENGTH, vocabulary
 from simtown.training.fit import loss_of
 from simtown.training.models import (
     MODELS,

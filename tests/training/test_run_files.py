@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from simtown.core.files import DamagedError
 from simtown.core.options import SettingsError
 from simtown.core.untrusted import RefusedError
-from simtown.datasets.generate import generate
+from simtown.datasets.making.generate import generate
 from simtown.training import run_curve
 from simtown.training.ask import open_run, predict
 from simtown.training.fit import fit

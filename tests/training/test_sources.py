@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.language.relations import RELATION_NAMES
+from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.render.raster import Raster
 from simtown.training import sources
 from simtown.training.fit_settings import FitSettings

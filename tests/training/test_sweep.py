@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from simtown.core.files import claimed
-from simtown.datasets.generate import generate
+from simtown.datasets.making.generate import generate
 from simtown.training import display
 from simtown.training.fit import fit
 from simtown.training.models import MODELS, build, options

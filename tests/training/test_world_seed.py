@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.training import identity
 from simtown.training.ask import open_run

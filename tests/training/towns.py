@@ -11,7 +11,7 @@ from torch import nn
 
 from simtown.core.callbacks import FitCallback
 from simtown.datasets.settings import Settings
-from simtown.language.questions import ask, vocabulary
+from simtown.language.words.questions import ask, vocabulary
 from simtown.training.fit_settings import FitSettings
 from simtown.training.models import options
 from simtown.training.world import Batch, World

@@ -6,9 +6,9 @@ import pytest
 
 from simtown import generate, open_dataset
 from simtown.datasets.settings import Settings
-from simtown.language.evaluate import KNOWN, evaluate
-from simtown.language.families import ANSWERS
-from simtown.language.programs import encode, parse, stored
+from simtown.language.asking.families import ANSWERS
+from simtown.language.meaning.evaluate import KNOWN, evaluate
+from simtown.language.meaning.programs import encode, parse, stored
 from simtown.scenes.scene import SceneBatch
 from simtown.vlm.conditions import AskedSplit, picture
 from simtown.vlm.controls import CONTROLS, mirrored

@@ -17,7 +17,7 @@ from hypothesis import strategies as some
 from simtown.core.files import DamagedError
 from simtown.core.options import SettingsError, check
 from simtown.core.untrusted import RefusedError
-from simtown.language.replies import Gold
+from simtown.language.words.replies import Gold
 from simtown.vlm import server_model
 from simtown.vlm.models import open_model
 from simtown.vlm.vision_model import Query, Said, UnreachableError, normalise

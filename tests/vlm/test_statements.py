@@ -2,10 +2,10 @@
 
 from simtown import open_dataset
 from simtown.assets.catalogue import ENTITIES
-from simtown.language import grammar
-from simtown.language.evaluate import KNOWN, evaluate
-from simtown.language.families import CANNOT_TELL
-from simtown.language.programs import encode, stored
+from simtown.language.asking.families import CANNOT_TELL
+from simtown.language.meaning.evaluate import KNOWN, evaluate
+from simtown.language.meaning.programs import encode, stored
+from simtown.language.words import grammar
 from simtown.scenes.scene import SceneBatch
 from simtown.vlm.conditions import AskedSplit
 

@@ -10,7 +10,7 @@ from simtown import generate, open_dataset
 from simtown.core.options import SettingsError
 from simtown.core.tables import read_rows
 from simtown.datasets.settings import Settings
-from simtown.language.relations import RELATION_NAMES
+from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.vlm import thresholds, world_sizes
 from simtown.vlm.thresholds import AnsweredQuestions
 from simtown.vlm.vlm_run import evaluate_model

@@ -17,7 +17,7 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES
 from simtown.complexity.growth import contrast
 from simtown.complexity.needs import factor_text
-from simtown.language.questions import FAMILIES
+from simtown.language.words.questions import FAMILIES
 from tools import hero
 from tools.parts import speed
 from tools.parts.results import FIXED, LITERAL, MAIN, MAIN_GRID, UNSTRUCTURED, Results, main, percent

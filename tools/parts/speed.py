@@ -104,7 +104,7 @@ def prompts(results: Results) -> str:
 #: Loaders of reading.csv, as a page names them.
 LOADERS = {
     "simtown": "`data.train.torch()`",
-    "simtown, blocks": "`simtown.datasets.shuffled.Shuffled`",
+    "simtown, blocks": "`simtown.datasets.reading.shuffled.Shuffled`",
     "streaming": "MDS files with raw pixels, MosaicML Streaming",
     "png": "PNG files, Pillow",
     "datasets": "Parquet with PNG inside, `datasets`",

@@ -14,13 +14,13 @@ import numpy as np
 from simtown.datasets import asked
 from simtown.datasets.audit.features import Counts, firsts, tenths
 from simtown.datasets.audit.findings import Finding, information
-from simtown.datasets.groups import pair_rows
-from simtown.datasets.reader import SCENE_COLUMNS
+from simtown.datasets.proving.twin_groups import pair_rows
+from simtown.datasets.reading.reader import SCENE_COLUMNS
 from simtown.datasets.settings import Settings
-from simtown.language.evaluate import CLOSE, KNOWN, evaluate
-from simtown.language.families import ANSWERS, CANNOT_TELL
-from simtown.language.programs import numbers_of
-from simtown.language.views import LANE_EDGE
+from simtown.language.asking.families import ANSWERS, CANNOT_TELL
+from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
+from simtown.language.meaning.programs import numbers_of
+from simtown.language.meaning.views import LANE_EDGE
 from simtown.scenes.placement import LEAST_VISIBLE
 from simtown.scenes.scene import SceneBatch
 

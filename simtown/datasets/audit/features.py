@@ -10,10 +10,10 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.settings import Settings
-from simtown.language.relations import RELATION_NAMES, RELATIONS
+from simtown.language.meaning.relations import RELATION_NAMES, RELATIONS
 from simtown.scenes.placement import LEAST_VISIBLE
 
-#: Columns of n examples by name (:data:`simtown.datasets.shards.LAYOUT`).
+#: Columns of n examples by name (:data:`simtown.datasets.making.shards.LAYOUT`).
 Columns = Mapping[str, np.ndarray]
 #: The picture as a grid: columns and rows of cells in which a vehicle's middle can lie.
 GRID = (8, 4)

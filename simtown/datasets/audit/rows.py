@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reading.reader import Dataset
 
 
 class DatasetRows:

@@ -13,8 +13,8 @@ from simtown.datasets.audit.fairness import FamilyCounts
 from simtown.datasets.audit.features import COLUMNS, THINGS, SplitCounts, sample_rows
 from simtown.datasets.audit.findings import LEVEL, Finding, judge
 from simtown.datasets.audit.rows import DatasetRows
-from simtown.datasets.reader import Dataset, runs
-from simtown.datasets.shards import checksum
+from simtown.datasets.making.shards import checksum
+from simtown.datasets.reading.reader import Dataset, runs
 
 #: How often every example is examined: it is read, its scene is compared with others, and its picture is.
 PASSES = 3

@@ -9,7 +9,7 @@ import numpy as np
 from simtown.core.pool import Report
 from simtown.datasets.audit.features import role_boxes, triples
 from simtown.datasets.audit.findings import Finding
-from simtown.datasets.reader import Dataset, Split
+from simtown.datasets.reading.reader import Dataset, Split
 from simtown.datasets.settings import Settings
 
 #: Examples a model learns from at most; fewer than LEAST teach it nothing. Its pictures have SIDE × SIDE

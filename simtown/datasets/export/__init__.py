@@ -6,13 +6,13 @@ from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 
+from simtown.core.disk_space import require_room
 from simtown.core.files import is_complete, whole
 from simtown.core.pool import Pool, Processes, Report, ignore, require_shared
-from simtown.core.room import require_room
 from simtown.datasets.export.portion import FOLDER, Format, Portion
 from simtown.datasets.formats import HARNESSES, require_format
-from simtown.datasets.manifests import SEAL
-from simtown.datasets.reader import Dataset, runs
+from simtown.datasets.making.manifests import SEAL
+from simtown.datasets.reading.reader import Dataset, runs
 
 
 def find_format(name: str) -> Format:

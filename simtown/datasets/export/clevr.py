@@ -12,14 +12,14 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.core.exact import cos, sin
 from simtown.datasets.export.clevr_programs import InexpressibleError, category_of, clevr_program
 from simtown.datasets.export.portion import ExportBatch, Format, Portion, joined, plain, write_listing
-from simtown.datasets.reader import Dataset
-from simtown.language.evaluate import NEARER
-from simtown.language.families import CANNOT_TELL
-from simtown.language.forms import fill
-from simtown.language.nouns import NOUNS, OWN_NOUNS, VEHICLE_NOUNS
-from simtown.language.programs import COLOURS, DIRECTIONS, LANES, decode
-from simtown.language.relations import DRIVER_RELATIONS, RELATIONS, own_separations, separations
-from simtown.language.views import Views
+from simtown.datasets.reading.reader import Dataset
+from simtown.language.asking.families import CANNOT_TELL
+from simtown.language.meaning.evaluate import NEARER
+from simtown.language.meaning.forms import fill
+from simtown.language.meaning.nouns import NOUNS, OWN_NOUNS, VEHICLE_NOUNS
+from simtown.language.meaning.programs import COLOURS, DIRECTIONS, LANES, decode
+from simtown.language.meaning.relations import DRIVER_RELATIONS, RELATIONS, own_separations, separations
+from simtown.language.meaning.views import Views
 from simtown.scenes.camera import views
 from simtown.scenes.footprints import depths, outline, placed
 from simtown.scenes.scene import SceneBatch

@@ -11,7 +11,7 @@ import numpy as np
 
 from simtown.assets.catalogue import STREET
 from simtown.datasets.export.portion import ExportBatch, Format, Portion, joined, plain, png, write_listing
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reading.reader import Dataset
 from simtown.render.masks import compressed_run_lengths, mask_and_box
 from simtown.render.renderers import make_renderer
 

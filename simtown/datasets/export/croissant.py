@@ -7,8 +7,8 @@ from typing import Any
 from simtown.core.files import save_json
 from simtown.core.untrusted import printable
 from simtown.datasets.export.dataset_card import MEANING, description, features, split_name
-from simtown.datasets.reader import Dataset
-from simtown.datasets.ready_worlds import LICENCE, cited
+from simtown.datasets.making.ready_worlds import LICENCE, cited
+from simtown.datasets.reading.reader import Dataset
 
 #: Croissant's own terms, which stand for cr:TERM.
 _TERMS = (

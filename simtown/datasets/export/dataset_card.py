@@ -7,11 +7,11 @@ from typing import Any
 from simtown.assets.palette import PAINTS
 from simtown.core.untrusted import markdown
 from simtown.datasets.export.yaml import yaml
+from simtown.datasets.making.ready_worlds import LICENCE, cited
+from simtown.datasets.making.shards import layout
 from simtown.datasets.names import names
-from simtown.datasets.reader import Dataset
-from simtown.datasets.ready_worlds import LICENCE, cited
+from simtown.datasets.reading.reader import Dataset
 from simtown.datasets.settings import CROWD, Settings
-from simtown.datasets.shards import layout
 
 #: What the columns are, in words.
 MEANING: dict[str, str] = {

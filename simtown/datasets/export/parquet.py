@@ -11,7 +11,7 @@ import numpy as np
 from simtown.core.extras import how_to_install
 from simtown.datasets.export import croissant, dataset_card
 from simtown.datasets.export.portion import ExportBatch, Format, Portion, png
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reading.reader import Dataset
 
 try:
     import pyarrow as pa

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from simtown.datasets.export.portion import Format, Portion, joined, png, write_lines
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reading.reader import Dataset
 
 
 def write(portion: Portion, directory: Path) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import PAINTS
 from simtown.core.pool import Report, ignore
-from simtown.datasets.reader import Dataset, asked_of
+from simtown.datasets.reading.reader import Dataset, asked_of
 from simtown.render.renderers import make_renderer
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
@@ -32,7 +32,8 @@ class ExportBatch:
     """n consecutive examples of a split, from number `start` on.
 
     Attributes:
-        columns: all of them, pictures and stored masks, as :data:`simtown.datasets.shards.LAYOUT` has them.
+        columns: all of them, pictures and stored masks, as :data:`simtown.datasets.making.shards.LAYOUT` has
+            them.
         paints: (n, v) uint8 of PAINTS, what every body shows.
         ids: (n, h, w) uint8 instance ids as in :class:`~simtown.render.frames.Frames`, or None.
         names: what numbers in the columns stand for (:func:`simtown.datasets.names.names`).
@@ -63,7 +64,7 @@ class ExportBatch:
         return PAINTS[int(self.paints[row, slot])]
 
     def asked(self, row: int) -> dict[str, Any]:
-        """What an example is asked (:func:`simtown.datasets.reader.asked_of`)."""
+        """What an example is asked (:func:`simtown.datasets.reading.reader.asked_of`)."""
         return asked_of({name: column[row] for name, column in self.columns.items()}, self.names)
 
     def edit(self, row: int) -> str | None:

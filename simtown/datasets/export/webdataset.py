@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from simtown.datasets.export.portion import Format, Portion, png
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reading.reader import Dataset
 
 #: Samples a tar file.
 SAMPLES = 1_000

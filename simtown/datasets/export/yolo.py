@@ -7,7 +7,7 @@ import numpy as np
 
 from simtown.datasets.export.portion import ExportBatch, Format, Portion
 from simtown.datasets.export.yaml import yaml
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reading.reader import Dataset
 from simtown.render.masks import mask_and_box
 
 

@@ -9,8 +9,8 @@ from dataclasses import asdict
 from typing import Any
 
 from simtown.gym.tasks import Task
-from simtown.language.grammar import spoken_names
-from simtown.language.replies import Gold, read_reply, score_reply
+from simtown.language.words.grammar import spoken_names
+from simtown.language.words.replies import Gold, read_reply, score_reply
 
 
 def gold_of(task: Task) -> dict[str, Any]:

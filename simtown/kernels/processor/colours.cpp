@@ -1,4 +1,4 @@
-// Entry point: the colours that a viewer sees of vehicles (simtown/language/colours.py).
+// Entry point: the colours that a viewer sees of vehicles (simtown/language/meaning/colours.py).
 #include "entries.hpp"
 #include "exact.hpp"
 

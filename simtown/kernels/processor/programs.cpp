@@ -1,4 +1,4 @@
-// The values of programs in streets: what each part means is said in simtown/language/evaluate.py.
+// The values of programs in streets: what each part means is said in simtown/language/meaning/evaluate.py.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +7,13 @@
 
 namespace {
 enum { KNOWN, CLOSE, ILL_POSED };
-// As simtown/language/programs.py has them, in order: the nodes, orders, attributes and ranges of numbers.
+// As simtown/language/meaning/programs.py has them, in order: the nodes, orders, attributes and ranges of numbers.
 enum { ALL, FILTER, MOST, NTH, UNION, THE, A, EVERY, NO, RELATED, HAS, SAME, COMPARED, AMONG, HOLDS, EXIST, COUNT, QUERY, WEATHER,
        EQUAL, MORE, FEWER, AT_LEAST, AT_MOST, NOT, AND, OR, NODES };
 enum { LEFTMOST, RIGHTMOST, NEAREST, FARTHEST, BIGGEST, SMALLEST };
 enum { COLOUR, LANE, DIRECTION, KIND, GROUP, HIDDEN, SIGHT, DISTANCE, BOX, OF_WEATHER };
 enum { NUMBER = 1000, ENTITY = 2000, WORD = 4000, LENGTH = 40, MOST_SLOTS = 64 };
-enum { PERHAPS_SHOWN = 1, CALLED_SO, CALLED_SO_IF_PAINTED }; // simtown/language/views.py
+enum { PERHAPS_SHOWN = 1, CALLED_SO, CALLED_SO_IF_PAINTED }; // simtown/language/meaning/views.py
 const int VIEWERS = 4, BETWEEN = 8; // of relations, the first are the viewer's, then come drivers'
 
 typedef uint64_t Slots; // a bit a slot
@@ -144,7 +144,7 @@ struct Evaluator {
         Turn eye = turn_of(street.camera[3]), tilt = turn_of(street.camera[4]);
         double x = (double)at(slot, 0) - street.camera[0], y = (double)at(slot, 1) - street.camera[1];
         ahead[slot] = y * eye.cos - x * eye.sin;
-        along[slot] = ahead[slot] * tilt.cos - (double)street.camera[2] * tilt.sin; // simtown/language/relations.py
+        along[slot] = ahead[slot] * tilt.cos - (double)street.camera[2] * tilt.sin; // simtown/language/meaning/relations.py
         slope[slot] = (x * eye.cos + y * eye.sin) / along[slot];
         heading[slot] = turn_of(at(slot, 2));
     }

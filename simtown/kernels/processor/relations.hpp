@@ -1,4 +1,4 @@
-// Relations as logical forms over the latent scene; simtown/language/relations.py holds their table.
+// Relations as logical forms over the latent scene; simtown/language/meaning/relations.py holds their table.
 #pragma once
 #include "exact.hpp"
 

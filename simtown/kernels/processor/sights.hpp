@@ -1,4 +1,4 @@
-// What is seen of everything that stands in a street, from the scene alone; see simtown/language/sights.py.
+// What is seen of everything that stands in a street, from the scene alone; see simtown/language/meaning/sights.py.
 #pragma once
 #include "silhouette.hpp"
 

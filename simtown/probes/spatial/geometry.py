@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simtown.language.captions import WORDED, Related
-from simtown.language.relations import RELATIONS
+from simtown.language.meaning.relations import RELATIONS
+from simtown.language.words.captions import WORDED, Related
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.spatial.spaces import NumberTable, cosine, p_vectors
 from simtown.probes.spatial.suites import substitute

@@ -21,9 +21,9 @@ from simtown.core.plots import GREY, INK, new_figure, save_figure, style_axes
 from simtown.core.progress import Progress
 from simtown.core.tables import Table
 from simtown.core.untrusted import folder
-from simtown.datasets.captioned import caption_blocks
-from simtown.datasets.reader import Dataset
-from simtown.language.colours import COLOURS, by_kind, seen
+from simtown.datasets.reading.reader import Dataset
+from simtown.datasets.showing.captioned import caption_blocks
+from simtown.language.meaning.colours import COLOURS, by_kind, seen
 from simtown.probes import elicit, measures
 from simtown.probes.figures import titled
 from simtown.probes.items import GROUPS, grouped

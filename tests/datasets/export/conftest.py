@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from simtown.datasets.export import export
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading.reader import open_dataset
 
 
 @pytest.fixture(scope="session")

@@ -12,11 +12,11 @@ import pytest
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.export import export
 from simtown.datasets.export.clevr_programs import InexpressibleError, clevr_program
-from simtown.datasets.generate import generate
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.making.generate import generate
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
-from simtown.language.families import ANSWERS
-from simtown.language.programs import decode, parse
+from simtown.language.asking.families import ANSWERS
+from simtown.language.meaning.programs import decode, parse
 from tests.datasets.export.clevr_executor import in_words, run
 
 #: Families of which CLEVR's functions can ask at least some questions.

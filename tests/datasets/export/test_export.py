@@ -11,8 +11,8 @@ from simtown.datasets.export import export, png
 from simtown.datasets.export.portion import write_listing
 from simtown.datasets.export.yaml import yaml
 from simtown.datasets.formats import FORMATS
-from simtown.datasets.generate import generate
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.making.generate import generate
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
 
 

@@ -21,14 +21,14 @@ import pytest
 from PIL import Image
 
 from simtown.datasets.export import export
-from simtown.datasets.generate import generate
-from simtown.datasets.groups import group_accuracies
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.making.generate import generate
+from simtown.datasets.proving.twin_groups import group_accuracies
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
-from simtown.language.families import CANNOT_TELL
-from simtown.language.grammar import spoken_names
-from simtown.language.nouns import plural
-from simtown.language.replies import read_reply, score_reply
+from simtown.language.asking.families import CANNOT_TELL
+from simtown.language.meaning.nouns import plural
+from simtown.language.words.grammar import spoken_names
+from simtown.language.words.replies import read_reply, score_reply
 from simtown.vlm.conditions import AskedSplit
 
 OBSERVERS = Path(__file__).with_name("observers")

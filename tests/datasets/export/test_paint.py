@@ -11,11 +11,11 @@ import trimesh
 from simtown.assets.catalogue import BODIES
 from simtown.assets.palette import MATERIALS, PAINTS, material
 from simtown.datasets.export import export
-from simtown.datasets.export_scene import glb
-from simtown.datasets.generate import generate
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.making.generate import generate
+from simtown.datasets.proving.verify import verify
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
-from simtown.datasets.verify import verify
+from simtown.datasets.showing.export_scene import glb
 from simtown.render.raster import Raster
 
 

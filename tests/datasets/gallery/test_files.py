@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from simtown.assets.catalogue import BODIES
-from simtown.datasets.gallery import INDEX, SAMPLE, SHEET, THUMB, gallery_sample, thumb_size
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import SPLITS, Settings
+from simtown.datasets.showing.gallery import INDEX, SAMPLE, SHEET, THUMB, gallery_sample, thumb_size
 
 CALL = re.compile(r"simtown\.(begin|detail)\((.*)\)\n", re.DOTALL)
 

@@ -10,12 +10,12 @@ import pytest
 from PIL import Image
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.datasets.gallery import gallery
-from simtown.datasets.marginals import targets_of
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.proving.marginals import targets_of
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import SPLITS, Settings
-from simtown.language.nouns import kinds_meant
-from simtown.language.relations import RELATION_NAMES
+from simtown.datasets.showing.gallery import gallery
+from simtown.language.meaning.nouns import kinds_meant
+from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
 from simtown.town.explaining import reason
 

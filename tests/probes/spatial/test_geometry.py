@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from simtown.datasets.reader import open_dataset
-from simtown.language.captions import WORDED, related
-from simtown.language.relations import RELATIONS
+from simtown.datasets.reading.reader import open_dataset
+from simtown.language.meaning.relations import RELATIONS
+from simtown.language.words.captions import WORDED, related
 from simtown.probes.scorers.base import Scorer, TokenScores
 from simtown.probes.spatial import geometry, heatmaps
 from simtown.probes.spatial.spaces import NumberTable

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from simtown.datasets.reader import open_dataset
-from simtown.language.colours import COLOURS
+from simtown.datasets.reading.reader import open_dataset
+from simtown.language.meaning.colours import COLOURS
 from simtown.probes.scorers.base import Scorer, TokenScores
 from simtown.probes.visual import bridge
 from simtown.probes.visual.classes import COLOR

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from simtown.datasets.export.harnesses.prompts import items
 from simtown.datasets.export.portion import Format, Portion, joined, write_lines
-from simtown.datasets.reader import Dataset
-from simtown.language.instructions import user_message
+from simtown.datasets.reading.reader import Dataset
+from simtown.language.words.instructions import user_message
 
 
 def write(portion: Portion, directory: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from simtown.datasets.export.harnesses.prompts import with_pictures, write_scorer
 from simtown.datasets.export.portion import Format, Portion, joined, write_lines
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reading.reader import Dataset
 
 
 def write(portion: Portion, directory: Path) -> None:

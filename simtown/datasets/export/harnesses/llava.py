@@ -8,7 +8,7 @@ from pathlib import Path
 
 from simtown.datasets.export.harnesses.prompts import task_name, with_pictures
 from simtown.datasets.export.portion import Format, Portion, joined
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reading.reader import Dataset
 
 
 def write(portion: Portion, directory: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from simtown.core.extras import how_to_install
 from simtown.datasets.export.harnesses.prompts import items, task_name, write_scorer
 from simtown.datasets.export.portion import Format, Portion
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reading.reader import Dataset
 
 try:
     import pyarrow as pa

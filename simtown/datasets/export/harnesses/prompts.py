@@ -11,9 +11,9 @@ from typing import Any
 from simtown import language
 from simtown.datasets.asked import answers_of
 from simtown.datasets.export.portion import ExportBatch, Portion
-from simtown.datasets.reader import Dataset
-from simtown.language.grammar import spoken_names
-from simtown.language.instructions import prompt
+from simtown.datasets.reading.reader import Dataset
+from simtown.language.words.grammar import spoken_names
+from simtown.language.words.instructions import prompt
 
 _HERE = Path(__file__).parent
 

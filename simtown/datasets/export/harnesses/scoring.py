@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from simtown.language.replies import Gold, read_reply, score_reply
-from simtown.language.reply_words import CANNOT_TELL
+from simtown.language.words.replies import Gold, read_reply, score_reply
+from simtown.language.words.reply_words import CANNOT_TELL
 
 
 def answers_beside(file: str) -> dict[str, Any]:

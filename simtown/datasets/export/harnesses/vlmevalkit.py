@@ -9,7 +9,7 @@ from pathlib import Path
 
 from simtown.datasets.export.harnesses.prompts import items, task_name, write_scorer
 from simtown.datasets.export.portion import Format, Portion, joined
-from simtown.datasets.reader import Dataset
+from simtown.datasets.reading.reader import Dataset
 
 _COLUMNS = ("index", "image", "question", "answer", "type", "number", "tolerance", "family", "group")
 

@@ -1,0 +1,1 @@
+"""Making data sets: settings become shards and a manifest."""

@@ -1,0 +1,369 @@
+"""One shard: consecutive examples of a split in one HDF5 file (docs/data-format.md).
+
+Each image is a chunk of its own and compressed alone, so that it is read without its neighbours. A shard is
+written under a temporary name, and renamed when it is whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import FileIO
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, cast
+
+import h5py
+import hdf5plugin
+import numpy as np
+
+from simtown.core.files import replacing
+from simtown.core.stopping import delayed
+from simtown.core.untrusted import open_regular
+from simtown.datasets.making import summaries
+from simtown.datasets.making.summaries import Summary
+from simtown.datasets.names import names
+from simtown.datasets.settings import SCHEMA, Settings
+from simtown.language.asking.paper import Examples, Recipe, sample
+from simtown.language.meaning import programs
+from simtown.language.words.questions import LENGTH, ask
+from simtown.render.frames import Renderer
+from simtown.scenes.silhouette import boxes
+from simtown.scenes.street import SLOTS
+
+if TYPE_CHECKING:
+    from simtown.language.asking.search import AskedBatch, AskingRecipe
+
+#: Stages that are timed apart: sampling examples, wording their questions, drawing, encoding and writing.
+STAGES = ("sample", "question", "render", "encode", "write")
+#: (proposed, accepted) counts of rejection loops, by name.
+Tried = dict[str, tuple[int, int]]
+#: How pictures are packed.
+_LZ4, _BITS = hdf5plugin.LZ4(), hdf5plugin.Bitshuffle(cname="lz4")
+_FILTERS = {"images": _LZ4, "masks": _LZ4, "depth": _BITS}
+#: Shards in a folder, if a split has more than this.
+FOLDER = 1_000
+#: Least bytes of an example in a shard: with pictures of 32 x 32 pixels it has some 500.
+LEAST_BYTES = 100
+#: Pictures whose questions are asked at once.
+ASKED_AT_ONCE = 2048
+#: Rows in a chunk of every array that holds no pictures.
+_ROWS = 512
+
+
+@dataclass(frozen=True)
+class ShardTask:
+    """The examples of a shard: its number in the split, the first of them, and how many shards there are."""
+
+    split: str
+    number: int
+    start: int
+    count: int
+    shards: int = 1
+
+    @property
+    def name(self) -> str:
+        """Its file: train-00012.h5, or train/00012/train-12345.h5 if the split has many shards."""
+        folder = f"{self.split}/{self.number // FOLDER:05d}/" if self.shards > FOLDER else ""
+        return f"{folder}{self.split}-{self.number:05d}.h5"
+
+
+def tasks(settings: Settings) -> list[ShardTask]:
+    """All shards of a data set, in order."""
+    size = settings.shard_size
+    return [
+        ShardTask(split, number, number * size, min(size, count - number * size), -(-count // size))
+        for split, count in settings.counts().items()
+        for number in range(-(-count // size))
+    ]
+
+
+@dataclass
+class Clock:
+    """Counts the seconds of each stage."""
+
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = perf_counter()
+        yield
+        self.seconds[name] += perf_counter() - start
+
+
+#: Arrays of a shard of n examples, v vehicle slots and p prop slots: their dtype, and their shape without n.
+#: A question has t tokens.
+LAYOUT: dict[str, str] = {
+    "images": "u1 h w 3",
+    "masks": "u1 h w",
+    "depth": "<f4 h w",
+    "index": "<i8",
+    "question": "S96",
+    "tokens": "u1 t",
+    "answer": "?",
+    "subject": "<i2",
+    "relation": "u1",
+    "object": "<i2",
+    "subject_slot": "u1",
+    "object_slot": "u1",
+    "phrasing": "u1",
+    "margin": "<f4",
+    "boxes": "<f4 v 4",
+    "visible": "<f4 v",
+    "scene/entity": "<i2 v",
+    "scene/pose": "<f4 v 3",
+    "scene/paint": "i1 v",
+    "scene/prop": "<i2 p",
+    "scene/prop_pose": "<f4 p 5",
+    "scene/prop_style": "<u2 p",
+    "scene/weather": "u1",
+    "scene/intensity": "<f4",
+    "scene/sun": "<f4 2",
+    "scene/fall_seed": "<u4",
+    "scene/camera": "<f4 7",
+}
+#: What questions of families (:mod:`simtown.datasets.asked`) have beside them or in another form, and twins.
+#: A program has m words.
+FAMILY_LAYOUT: dict[str, str] = {
+    "question": "S256",
+    "tokens": "<u2 48",
+    "family": "u1",
+    "template": "u1",
+    "text": "u1",
+    "program": "<i2 m",
+    "value": "<i2",
+    "number": "<f4",
+    "tolerance": "<f4",
+}
+TWIN_LAYOUT = {"group": "<i8", "edit": "u1", "edited": "u1"}
+#: The large arrays, which have a chunk for each example, and the frames that they hold.
+PICTURES = ("images", "masks", "depth")
+FRAMES = {"images": "rgb", "masks": "ids", "depth": "depth"}
+
+
+def layout(settings: Settings) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """Arrays of every shard of a data set by name: the shape without the example axis, and the dtype."""
+    sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles}
+    stored = {"masks": settings.masks, "depth": settings.depth}
+    forms = array_forms(settings.asks, settings.twins, sizes)
+    return {name: form for name, form in forms.items() if stored.get(name, True)}
+
+
+def array_forms(
+    families: bool, twins: bool, sizes: Mapping[str, int]
+) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """The shapes of all arrays without the example axis, and their dtypes; `sizes` says what letters are."""
+    described = LAYOUT | (FAMILY_LAYOUT if families else {}) | (TWIN_LAYOUT if twins else {})
+    sizes = {"p": SLOTS, "t": LENGTH, "m": programs.LENGTH, **sizes}
+    forms = {}
+    for name, form in described.items():
+        kind, *shape = form.split()
+        forms[name] = tuple(int(sizes.get(n, n)) for n in shape), np.dtype(kind)
+    return forms
+
+
+def recipe_of(settings: Settings, split: str) -> Recipe | AskingRecipe:
+    """What the examples of a split are drawn from."""
+    if not settings.asks:
+        return settings.recipe(split)
+    from simtown.datasets import asked
+
+    return asked.recipe(settings, split)
+
+
+def draw(recipe: Recipe | AskingRecipe, index: np.ndarray) -> Examples | AskedBatch:
+    """The examples with the numbers `index`, (n,) int64. Raises ImpossibleError."""
+    if isinstance(recipe, Recipe):
+        return sample(recipe, index)
+    if recipe.twins:
+        from simtown.language.asking.twins import ask_twins
+
+        return ask_twins(recipe, index)
+    if recipe.each > 1:
+        from simtown.language.asking.several import ask_several
+
+        return ask_several(recipe, index)
+    from simtown.language.asking.search import ask_families
+
+    return ask_families(recipe, index)
+
+
+def tried_of(examples: Examples | AskedBatch) -> Tried:
+    """(proposed, accepted) counts of the rejection loops of some examples, by name."""
+    if isinstance(examples, Examples):
+        return examples.tried
+    streets, placed = examples.tried.sum(axis=0).tolist()
+    return {"placement": (streets, placed), "question": (placed, len(examples.words))}
+
+
+def columns(examples: Examples | AskedBatch, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
+    """All columns of a batch except pictures, by name, the example first."""
+    if not isinstance(examples, Examples):
+        from simtown.datasets import asked
+
+        return asked.columns(examples, index, settings)
+    scene, rows = examples.scene, np.arange(len(index))
+    subject, obj = (scene.entity[rows, slot] for slot in (examples.subject, examples.object))
+    question, tokens = ask(subject, examples.relation, obj, examples.phrasing)
+    return {
+        "index": index.astype(np.int64),
+        "question": question,
+        "tokens": tokens,
+        "answer": examples.answer,
+        "subject": subject,
+        "relation": examples.relation.astype(np.uint8),
+        "object": obj,
+        "subject_slot": examples.subject.astype(np.uint8),
+        "object_slot": examples.object.astype(np.uint8),
+        "phrasing": examples.phrasing.astype(np.uint8),
+        "margin": examples.margin,
+        "boxes": boxes(scene, settings.width, settings.height),
+        "visible": examples.visible,
+        **scene.columns(),
+    }
+
+
+class _Target(FileIO):
+    """A file to which every write seems to succeed; :meth:`check` raises the error.
+
+    HDF5 crashes when it closes a file on a full disk, so it must not know of the error. It also calls from
+    places where a KeyboardInterrupt would be lost.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "w+")
+        self._error: BaseException | None = None
+
+    def write(self, data: Any) -> int:
+        view, done = memoryview(data).cast("B"), 0
+        try:
+            while done < len(view) and self._error is None:
+                done += super().write(view[done:])
+        except (OSError, KeyboardInterrupt) as error:
+            self._error = error
+        return len(view)
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return super().truncate(size)
+        except (OSError, KeyboardInterrupt) as error:
+            self._error = error
+            return size or 0
+
+    def check(self) -> None:
+        """Raises the first error of a write so far."""
+        if self._error is not None:
+            raise self._error
+
+
+def write_shard(
+    directory: Path,
+    settings: Settings,
+    task: ShardTask,
+    renderer: Renderer,
+    clock: Clock,
+    progress: Callable[[int], object] = lambda examples: None,
+    given: Callable[[np.ndarray], AskedBatch] | None = None,
+) -> None:
+    """Sample, draw and write one shard, or write the examples of the numbers that `given` takes.
+
+    Signals wait while HDF5 writes, since a signal in between could leave a file that looks whole.
+    `progress` is called with the number of examples of every batch.
+
+    Raises OSError if the shard cannot be written; no file is left.
+    """
+    recipe, sizes = recipe_of(settings, task.split), summaries.lengths(names(settings))
+    forms = {name: form for name, form in layout(settings).items() if name in PICTURES}
+    each, size = settings.questions_per_picture, (settings.width, settings.height)
+    parts: list[dict[str, np.ndarray]] = []
+    pictures: dict[str, Any] = {}
+    tried: Tried = {}
+    with replacing(directory / task.name) as temporary, _Target(temporary) as target:
+        with _open_for_writing(target, clock) as file:
+            with delayed():
+                for name, (shape, kind) in forms.items():
+                    chunks = {"chunks": (1, *shape), **_FILTERS[name]}
+                    pictures[name] = file.create_dataset(name, (task.count // each, *shape), kind, **chunks)
+            for begin, end in batches(settings, task.count):
+                index = np.arange(task.start + begin, task.start + end)
+                with clock.stage("sample"):
+                    examples = given(index) if given else draw(recipe, index)
+                with clock.stage("question"):
+                    parts.append(columns(examples, index, settings))
+                scenes, most = examples.scene[::each], settings.at_once(512)
+                drawn = np.arange(len(scenes))
+                if settings.twins and each == 1:  # a second question is about the pictures of the first
+                    drawn -= 2 * (parts[-1]["group"] < index // 2)
+                for first in range(0, len(scenes), most):
+                    with clock.stage("render"):
+                        some = slice(first, first + most)
+                        rows, places = np.unique(drawn[some], return_inverse=True)
+                        frames = renderer.render(scenes[rows], *size, geometry=len(pictures) > 1)
+                    with clock.stage("encode"), delayed():
+                        at = begin // each + first
+                        for name, array in pictures.items():
+                            frame = getattr(frames, FRAMES[name])
+                            shown = frame[places] if settings.twins else frame
+                            array[at : at + len(shown)] = shown
+                tried = add_tried([tried, tried_of(examples)])
+                target.check()
+                progress(end - begin)
+            with clock.stage("encode"), delayed():
+                for name in parts[0]:
+                    rows = np.concatenate([part[name] for part in parts])
+                    form = {"chunks": (min(task.count, _ROWS), *rows.shape[1:]), **hdf5plugin.Zstd(clevel=3)}
+                    file.create_dataset(name, data=rows, **form)
+                summary = summaries.total((summaries.count(part, sizes) for part in parts), sizes)
+                file.attrs.update(attributes(task, tried, summary))
+                del array
+                pictures.clear()  # HDF5 writes what it has kept of them
+        target.check()
+        with clock.stage("write"):
+            os.fsync(target.fileno())
+
+
+@contextmanager
+def _open_for_writing(target: _Target, clock: Clock) -> Iterator[h5py.File]:
+    """A new HDF5 file, closed in any case."""
+    with delayed():
+        file = h5py.File(target, "w", libver="v110")
+    try:
+        yield file
+    finally:
+        with clock.stage("write"), delayed():
+            file.close()
+
+
+def attributes(task: ShardTask, tried: Tried, summary: Summary) -> dict[str, int | str]:
+    """The attributes of a shard's file."""
+    counts = {"tried": json.dumps(tried, sort_keys=True), "summary": json.dumps(summary, sort_keys=True)}
+    return {"schema": SCHEMA, "split": task.split, "start": task.start, "count": task.count, **counts}
+
+
+def batches(settings: Settings, count: int) -> Iterator[tuple[int, int]]:
+    """(begin, end) of the rows of each batch of a shard: they are sampled at once.
+
+    Questions of families come in larger batches, since those with alike programs are evaluated together.
+    """
+    size = ASKED_AT_ONCE * settings.block // 2 if settings.asks else max(2, settings.at_once(512))
+    return ((begin, min(begin + size, count)) for begin in range(0, count, size))
+
+
+def add_tried(parts: Iterable[Tried]) -> Tried:
+    """The sums of (proposed, accepted) counts of rejection loops, by name."""
+    total: Tried = {}
+    for part in parts:
+        for loop, (proposed, accepted) in part.items():
+            before = total.get(loop, (0, 0))
+            total[loop] = (before[0] + proposed, before[1] + accepted)
+    return total
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a regular file, in hexadecimal. Raises RefusedError or OSError."""
+    with open_regular(path, follow=False) as file:
+        return hashlib.file_digest(cast(FileIO, file), "sha256").hexdigest()

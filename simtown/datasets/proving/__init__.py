@@ -1,0 +1,1 @@
+"""Proving data sets: everything stored is derived again and compared."""

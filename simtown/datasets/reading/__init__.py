@@ -1,0 +1,1 @@
+"""Reading data sets: files, caches, remote stores and PyTorch."""

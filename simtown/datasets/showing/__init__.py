@@ -1,0 +1,1 @@
+"""Showing data sets: descriptions, captions, sheets, galleries and 3D scenes."""

@@ -1,0 +1,1 @@
+"""Making questions and the streets that they are true in."""

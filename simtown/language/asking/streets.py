@@ -1,0 +1,286 @@
+"""The vehicles of streets in which questions have their answers, as the rules of a hold-out want them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TypeAlias
+
+import numpy as np
+
+from simtown.assets.entities import ENTITIES
+from simtown.assets.palette import COLOUR_WORDS, PAINTS
+from simtown.language.asking.families import AskedWorld, Choices, Draws, choices_of
+from simtown.language.asking.hold_out import NO_LIMIT, HeldOut
+from simtown.language.asking.requirements import Plan, Want, plan
+from simtown.language.meaning.colours import colour_of
+from simtown.language.meaning.forms import Form
+from simtown.language.meaning.nouns import GROUPS, NOUNS, STREET_NOUNS, kinds_meant
+from simtown.language.meaning.programs import COLOURS, decode
+from simtown.language.meaning.sights import also_shown
+from simtown.language.meaning.views import groups, own_colours, paint_colours
+from simtown.scenes.paint import may_change
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.weather import WEATHERS
+
+#: What :func:`fill_street` gives.
+Filled: TypeAlias = tuple[np.ndarray, np.ndarray, int, tuple[str, int] | None]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Compositions that a street must not show, or with `alone`, of which it must show one.
+
+    `weather` is that of the street, unless the question or a composition needs another one.
+    """
+
+    held: HeldOut
+    alone: bool
+    weather: int
+
+
+def fill_street(
+    world: AskedWorld,
+    form: Form,
+    answer: int,
+    number: int,
+    draws: Draws,
+    limits: Limits | None = None,
+    unclear: bool = False,
+) -> Filled | None:
+    """The vehicles of a street in which a program may have an answer, and which keeps to limits.
+
+    There are `number` of them, or fewer if no others fit. In an `unclear` street the answer may be too close
+    to say.
+
+    Returns:
+        (most,) int64 entities, -1 for an empty slot; (most,) int8 paints, -1 for the kind's own; the weather,
+        -1 for any; and what :func:`simtown.language.asking.requirements.plant_things` puts beside the road. None if
+        the vehicles do not fit into a street of this world.
+    """
+    wanted = plan(form, answer, unclear, draws)
+    if len(wanted.wants) > number:
+        return None
+    street = _Street(world, wanted, draws, limits)
+    if not all(map(street.add, wanted.wants)):
+        return None
+    if limits and limits.alone and not street.compose(limits.held):
+        return None
+    while street.filled < number and street.add(None):
+        pass
+    if street.filled < world.least:
+        return None
+    order = sorted(range(world.most), key=[draws.below(1 << 30) for _ in range(world.most)].__getitem__)
+    shuffled = np.array(street.entity)[order], np.array(street.paint, dtype=np.int8)[order]
+    return *shuffled, street.weather, wanted.things
+
+
+#: Uniform numbers for some plans of each answer, in hundredths, a plan a line.
+_HUNDREDTHS = """\
+64 27 04 02 81 91 61 73 54 94 81 00 86 03 73 18 86 54 29 42 03 12 67 65 62 38 99 98 69 65 69 39
+14 72 53 31 49 89 93 36 58 32 59 34 39 89 23 62 09 83 79 24 88 06 34 15 45 79 23 05 40 19 09 58
+29 67 19 94 37 11 63 93 44 95 49 42 62 99 95 46 76 49 53 79 41 73 71 93 12 73 93 97 01 86 98 96
+15 97 89 82 48 23 80 92 27 54 44 93 04 73 61 03 72 02 76 51 93 07 84 07 34 43 97 56 26 24 88 23
+12 29 59 55 81 56 29 41 81 63 96 37 55 59 85 15 41 91 04 82 41 83 01 37 08 65 28 70 94 13 86 06
+38 43 49 98 77 31 27 86 88 51 34 99 32 19 88 81 67 96 93 74 86 24 14 67 72 17 39 91 56 58 19 53
+52 09 98 57 01 77 98 59 32 19 67 19 58 60 96 07 49 74 18 39 06 72 09 39 87 47 91 77 91 13 07 07
+87 63 49 16 67 32 71 46 51 79 09 58 19 81 49 99 19 96 80 48 81 60 66 91 07 84 38 33 99 78 49 42"""
+_SPREAD = [[int(number) / 100 for number in line.split()] for line in _HUNDREDTHS.splitlines()]
+
+
+def least_vehicles(
+    world: AskedWorld, form: Form, answers: Sequence[int], wanted: int, apart: int, unclear: bool
+) -> int:
+    """The least number of vehicles, `wanted` or more, of a street in which any answer of a program fits, also
+    an `unclear` one, and `apart` vehicles whose kinds differ from all others'.
+
+    It is more than `world.most` if some answer never fits.
+    Words that fit some answers alone, or need more vehicles for them, would give those away.
+    """
+
+    def needed(answer: int, numbers: list[float], unclear: bool) -> int:
+        planned = plan(form, answer, unclear, Draws(numbers))
+        wants = Counter(want.noun for want in planned.wants)
+        need = wants.total() + max(0, apart - sum(count == 1 for count in wants.values()))
+        others = _kinds(world, None, _banned(world, planned))[1][0]
+        return need if others or need >= world.least else world.most + 1
+
+    cases = [(answer, False) for answer in answers] + [(answer, True) for answer in answers[:1] if unclear]
+    enough = wanted
+    for answer, close in cases:
+        least = world.most + 1
+        for numbers in _SPREAD:
+            least = min(least, needed(answer, numbers, close))
+            if least <= wanted:
+                break
+        enough = max(enough, least)
+    return enough
+
+
+def _banned(world: AskedWorld, wanted: Plan) -> tuple[Want, ...]:
+    """What no other vehicle may be; where vehicles are painted, their paints see to colours."""
+    return tuple(ban for ban in wanted.bans if not ban.colour or not world.painted)
+
+
+@lru_cache(maxsize=1024)
+def _kinds(world: AskedWorld, want: Want | None, bans: tuple[Want, ...]) -> tuple[np.ndarray, Choices]:
+    """(entities,) chances of the kinds that may be what is wanted, or if it is None, are none of the bans."""
+    if want is None:
+        banned = np.any([_kinds(world, ban, ())[0] > 0 for ban in bans], axis=0) if bans else False
+        chances = np.where(banned, 0.0, world.chances)
+    elif want.noun in GROUPS and want.noun not in NOUNS:
+        chances = np.where(groups()[:-1] == GROUPS.index(want.noun), world.chances, 0.0)
+    elif want.noun in STREET_NOUNS:
+        chances = np.where(np.isin(ENTITIES, [*also_shown(kinds_meant(want.noun))]), world.chances, 0.0)
+    else:
+        chances = world.kinds(want.noun)
+    if want and want.colour:
+        fits = (own_colours() == COLOURS.index(want.colour)) != want.apart
+        chances = np.where(fits | may_change()[:-1] if world.painted else fits, chances, 0.0)
+    return chances, choices_of(chances)
+
+
+@cache
+def _of_colour(colour: str) -> np.ndarray:
+    """(paints,) bool: which paints a colour word names."""
+    return np.isin(PAINTS, COLOUR_WORDS["gray" if colour == "grey" else colour])
+
+
+class _Street:
+    """The vehicles of a street that is being filled."""
+
+    def __init__(self, world: AskedWorld, wanted: Plan, draws: Draws, limits: Limits | None) -> None:
+        self.world, self.wanted, self.draws, self.filled = world, wanted, draws, 0
+        self.entity, self.paint = [-1] * world.most, [-1] * world.most
+        self.weather = limits.weather if limits and wanted.weather < 0 else wanted.weather
+        self.clear = limits.held if limits and not limits.alone else None
+        self.bans = _banned(world, wanted)
+        self.barred = {
+            ban.colour: world.kinds(ban.noun) > 0 for ban in wanted.bans if ban.colour and world.painted
+        }
+
+    def add(self, want: Want | None) -> bool:
+        """Add what is wanted, or any other vehicle; False if there is none."""
+        chances, choices = _kinds(self.world, want, () if want else self.bans)
+        if self.clear:
+            choices = choices_of(self._clear_of(self.clear, chances, want))
+        if not choices[0]:
+            return False
+        kind, paint = self.draws.pick(*choices), -1
+        if self.world.painted and may_change()[kind]:
+            paints = self.world.paint
+            if self.clear:
+                paints = paints * ~self.clear.tables["colour"][kind, colour_of()[: len(PAINTS)]]
+            paint = self._paint(want, kind, paints) if paints.any() else -1
+            wrong = want and want.colour and _of_colour(want.colour)[paint] == want.apart
+            if self.clear and (paint < 0 or wrong):
+                return False
+        self._put(kind, paint)
+        return True
+
+    def _put(self, kind: int, paint: int) -> None:
+        self.entity[self.filled], self.paint[self.filled] = kind, paint
+        self.filled += 1
+
+    def _clear_of(self, held: HeldOut, chances: np.ndarray, want: Want | None) -> np.ndarray:
+        """Chances of the kinds that make no composition; what is wanted may need another weather."""
+        before = self.entity[: self.filled]
+        chances = chances * ~held.tables["kind"][:-1, before].any(axis=1)
+        barred = held.tables["weather"][:-1]
+        if want is not None and self.wanted.weather < 0 and not (chances * ~barred[:, self.weather]).any():
+            skies = [w for w in self.world.weathers if not barred[before, w].any()]
+            fits = [w for w in skies if (chances * ~barred[:, w]).any()]
+            self.weather = self.draws.choice(fits) if fits else self.weather
+        return np.asarray(chances * ~barred[:, self.weather])
+
+    def _paint(self, want: Want | None, kind: int, paints: np.ndarray) -> int:
+        """One of some paints, (36,) chances, that a wanted vehicle may have, or one that is not barred."""
+        chances = paints
+        if want is not None and want.colour:
+            chances = np.where(_of_colour(want.colour) != want.apart, chances, 0.0)
+        elif want is None:
+            for colour, kinds in self.barred.items():
+                if kinds[kind]:
+                    chances = np.where(_of_colour(colour), 0.0, chances)
+        return self.draws.weighted(chances if chances.any() else paints)
+
+    def compose(self, held: HeldOut) -> bool:
+        """Make the street show a composition that fits beside what is wanted; False if none does."""
+        what = next(name for name in held.SEEN if held.tables[name].any())
+        table, room = held.tables[what][:-1, :-1], self.world.most - self.filled
+        slots = list(range(self.filled))
+        if what == "colour":  # of a vehicle whose colour nothing decides yet, or of another one
+            slots = [slot for slot in slots if not self.wanted.wants[slot].colour]
+        present = np.isin(np.arange(len(table)), [self.entity[slot] for slot in slots])
+        weights = np.where(present, 1.0, _kinds(self.world, None, self.bans)[0] * (room > 0))
+        pairs = table * weights[:, None]
+        if what == "kind":
+            pairs = pairs * weights * (present[:, None] | present | (room > 1))
+        elif what == "weather":
+            here = pairs * (np.arange(pairs.shape[1]) == self.weather)
+            pairs = here if self.wanted.weather >= 0 or here.any() else pairs
+        else:
+            pairs = pairs * np.bincount(paint_colours() + 1, self.world.paint, len(COLOURS) + 1)[1:]
+            for colour, kinds in self.barred.items():
+                pairs[kinds & ~present, COLOURS.index(colour)] = 0
+        if not pairs.any():
+            return False
+        kind, other = divmod(self.draws.weighted(pairs.reshape(-1)), pairs.shape[1])
+        for new in (kind, other) if what == "kind" else (kind,):
+            if not present[new]:
+                slots.append(self.filled)
+                painted = self.world.painted and may_change()[new]
+                self._put(new, self._paint(None, new, self.world.paint) if painted else -1)
+        if what == "weather":
+            self.weather = other
+        elif what == "colour":
+            slot = next(slot for slot in slots if self.entity[slot] == kind)
+            self.paint[slot] = self.draws.weighted(self.world.paint * (paint_colours() == other))
+        return True
+
+
+def keeps(
+    world: AskedWorld,
+    form: Form,
+    answers: Sequence[int],
+    number: int,
+    limits: Limits,
+    tries: Sequence[list[float]],
+) -> bool:
+    """Whether a split may ask a question about `number` vehicles, whatever the answer is: so its words do not
+    hint at the answer.
+
+    Words of training name no composition that is held out, and no answer to them makes one. Words of the
+    split of compositions ask for one, or any answer to them may be true where a picture shows one. `tries`
+    are uniform numbers for some streets.
+    """
+    held = limits.held
+    if limits.alone and not held.pictured:
+        return (held.count < NO_LIMIT and form.name == "count") or held.asks(form)
+    if not limits.alone and (held.asks(form) or held.names(form, WEATHERS[limits.weather])):
+        return False
+    if not held.pictured:
+        return True
+    return all(
+        any(fill_street(world, form, answer, number, Draws(own), limits) is not None for own in tries)
+        for answer in answers
+    )
+
+
+def kept(
+    limits: Sequence[Limits | None], scenes: SceneBatch, programs: np.ndarray | None = None
+) -> np.ndarray:
+    """(n,) bool: which streets show a composition or none, as they must, and which further questions about
+    such streets, (n, LENGTH), fit in with that.
+    """
+    result = np.ones(len(limits), dtype=bool)
+    for held, alone in {(own.held, own.alone) for own in limits if own}:
+        rows = np.array([own is not None and own.held is held for own in limits])
+        if held.pictured:
+            result[rows] = held.shown(scenes[rows]) == alone
+        if programs is not None and not (alone and held.pictured):
+            forms = map(decode, programs[rows])
+            result[rows] &= [held.asks(f) if alone else not (held.asks(f) or held.names(f)) for f in forms]
+    return result

@@ -1,0 +1,456 @@
+"""Twins: every question is asked of two pictures that differ in one thing, so that its answer is another.
+
+The words and two answers are drawn first. A street is searched in which the first is true, then an edit of it
+in which the second is: one vehicle turned, painted, moved, exchanged for another kind, removed or added, or
+the weather. The least edits are tried first. A coin decides which picture comes first, so no words hint. Of
+a question that cannot be told one of the two pictures decides the answer.
+
+If a question of yes or no is asked whose answer flips too, the same two pictures are a group of four
+examples: two pictures, two questions. Otherwise a group is a pair. With several a picture, all have so many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from simtown.assets.catalogue import PROPS
+from simtown.assets.entities import ENTITIES
+from simtown.language.asking.families import NARROWED, AskedWorld, Draws, Family, Template, means
+from simtown.language.asking.search import STREETS, WORDS, AskedBatch, AskingRecipe, Row, rows_of, search
+from simtown.language.asking.several import (
+    Askable,
+    Given,
+    Second,
+    Words,
+    ask_several,
+    further,
+    join,
+    seen_world,
+)
+from simtown.language.asking.streets import kept
+from simtown.language.meaning.evaluate import KNOWN, SEEN_WORDS, Values, evaluate
+from simtown.language.meaning.forms import Form, fill
+from simtown.language.meaning.nouns import kinds_meant
+from simtown.language.meaning.programs import COLOURS, OWN_RELATIONS, stored
+from simtown.language.meaning.sights import street_pixels
+from simtown.language.meaning.views import LANE_EDGE, LEAST_INTENSITY, groups, own_colours, paint_colours
+from simtown.scenes.camera import NOMINAL
+from simtown.scenes.crowd import place_crowds, thin_fog
+from simtown.scenes.paint import may_change
+from simtown.scenes.placement import LANES, half_sizes
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.street import PAVEMENT_SLOTS, ROADSIDE_SLOTS, pavement_kinds
+
+#: What may be edited, from the least edit to the greatest (append, do not reorder).
+EDITS = ("turned", "painted", "moved", "exchanged", "removed", "added", "weather", "thing")
+TURNED, PAINTED, MOVED, EXCHANGED, REMOVED, ADDED, WEATHER, THING = range(len(EDITS))
+#: Fields of scenes that edits change.
+EDITED = ("entity", "pose", "paint", "weather", "prop")
+#: The edit of scenes that do not differ in one thing, and the slot if the weather was edited.
+NONE = 255
+#: By edit, the one that undoes it.
+_BACK = np.array([TURNED, PAINTED, MOVED, EXCHANGED, ADDED, REMOVED, WEATHER, THING], dtype=np.uint8)
+#: Examples of a group of two pictures and two questions.
+GROUP = 4
+#: Edits of a street that are judged at once, the first ones first.
+_EDITS_AT_ONCE = (8, 40)
+_MOVES, _EDIT_DRAWS = 6, 256
+#: Parts of programs that ask where vehicles head, where they stand, and which there are.
+_HEADING = {"direction", *OWN_RELATIONS}
+_STANDING = {"related", "lane", "most", "nth", "compared", "distance", "box", "hidden", "sight"}
+_PRESENT = {"exist", "count", "a", "every", "no"}
+#: By edit: of what the answer to a question of yes or no may flip, and slots that may be filled with it.
+_FLIPS = (_HEADING, {"colour", *COLOURS}, _STANDING, _PRESENT, _PRESENT, _PRESENT)
+_FLIPPING_SLOTS: tuple[set[str], ...] = (
+    {"driver", "set", "clause", "turn"},
+    {"set"},
+    {"set", "clause", "turn"},
+    *(set(),) * 3,
+)
+#: By edit, by what sets are narrowed whose members may be others then.
+_NARROWED = (NARROWED.index("direction"), NARROWED.index("colour"), NARROWED.index("lane"), *(None,) * 3)
+#: Kinds of vehicles on either side, by length, for which one may be exchanged if its kind is asked for.
+_NEIGHBOURS = 4
+#: Pixels that change at least if a vehicle is turned, and that a thing covers.
+LEAST_TURNED, LEAST_THING = 40, 2.0
+#: How much wider a parked vehicle may be than the one for which it is exchanged, half of it, metres.
+_WIDER = 0.1
+
+
+class Twins(NamedTuple):
+    """Which examples belong together: (n,) each.
+
+    Attributes:
+        group: int64; examples of one group have the same two pictures, and each question of one picture is
+            asked of the other, too (:mod:`simtown.datasets.proving.twin_groups`).
+        edit: uint8 place in EDITS of what makes the second picture of the first.
+        edited: uint8 slot of the vehicle that is edited, of the thing beside the road if the edit is "thing"
+            (one is put there, or taken away), or NONE.
+    """
+
+    group: np.ndarray
+    edit: np.ndarray
+    edited: np.ndarray
+
+
+class _Edit(NamedTuple):
+    """An edit: the slot, and what kind, paint and weather it leaves there; the pose follows."""
+
+    edit: Any
+    slot: Any
+    kind: Any
+    paint: Any
+    weather: Any
+
+
+def ask_twins(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
+    """The examples with the numbers `index` ((n,) int64). Raises ImpossibleError."""
+    if recipe.each > 1:
+        return ask_several(recipe, index, _begin)
+    groups = np.unique(index // GROUP)
+    given, n = _begin(recipe, 2 * groups), len(groups)
+    # further questions are never unclear: beside first ones that may be, their words would hint
+    found = further(recipe, given) if not recipe.cannot_tell else np.zeros(n, dtype=bool)
+    parts, alone = [part for both in given.asked for part in both], np.flatnonzero(~found)
+    places = np.arange(GROUP * n).reshape(GROUP, n).T
+    if len(alone):
+        places[alone, 2:] = len(parts) * n + np.arange(2 * len(alone)).reshape(2, -1).T
+        parts += _begin(recipe, 2 * groups[alone] + 1).asked[0]
+    return join(parts, places[np.searchsorted(groups, index // GROUP), index % GROUP])
+
+
+def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[Row]:
+    """The first question of each pair of examples, with both answers: first the one that an edit undoes with
+    greater ease, such as yes.
+
+    Two counts differ by one, and two kinds of vehicles are neighbours in length, so that one fits where the
+    other stands; the shortest and the longest are neighbours too, so every kind is as often an answer.
+    """
+    u = recipe.stream("twin answer").uniform(pairs, 2)
+    rows = list(rows_of(recipe, 2 * pairs))
+    for row, twin, (low, far) in zip(rows, rows_of(recipe, 2 * pairs + 1), u.tolist(), strict=True):
+        answers, row.other = row.answers, twin.answer
+        limits = row.limits if row.limits and not row.limits.alone else None
+        if row.family.answer == "count":
+            at = int(low * (len(answers) - 1))
+            row.other, row.answer = answers[at : at + 2]
+        elif row.family.answer == "kind":
+            if limits:
+                answers = tuple(kind for kind in answers if not limits.held.tables["kind"][row.answer, kind])
+            by_length = sorted(answers, key=lambda kind: half_sizes()[kind, 0])
+            step = 1 + int(far * min(_NEIGHBOURS, len(answers) - 1))
+            row.other = by_length[(by_length.index(row.answer) + step) % len(answers)]
+        elif not row.unclear:
+            row.other, row.answer = sorted((row.answer, row.other))
+        if limits and row.family.answer in ("kind", "group"):  # a weather for both
+            kinds = np.arange(len(ENTITIES)) if row.family.answer == "kind" else groups()[:-1]
+            free = (recipe.world.chances > 0)[:, None] & ~limits.held.tables["weather"][:-1]
+            both = [free[kinds == answer].any(axis=0) for answer in (row.answer, row.other)]
+            fits = [weather for weather in recipe.world.weathers if both[0][weather] and both[1][weather]]
+            if fits and limits.weather not in fits:
+                row.limits = replace(limits, weather=fits[int(far * len(fits))])
+    return rows
+
+
+def _begin(recipe: AskingRecipe, pairs: np.ndarray, again: int = 0) -> Given:
+    """The first questions of the pairs `pairs`, and what is asked further of their pictures."""
+    rows = [replace(row, begin=again * WORDS * STREETS) for row in answer_pairs(recipe, pairs)]
+    edits = Edits(recipe, len(rows))
+    first, other = search(recipe, rows, edits), edits.batch
+    scene = first.scene
+    # fog is as thin as from this camera, though only one of the two pictures may have it
+    intensity = thin_fog(other.scene.weather, scene.intensity, scene.camera)
+    weak = edits.edit == WEATHER  # but what thins fog must not thin snow until nobody could tell it
+    scene.intensity[:] = np.where(weak, np.maximum(intensity, LEAST_INTENSITY), intensity)
+    changed = {name: getattr(other.scene, name) for name in EDITED}
+    changed["prop"] = np.where((edits.edit == THING)[:, None], other.scene.prop, scene.prop)
+    other = replace(
+        first, scene=replace(scene, **changed), visible=other.visible, values=other.values, tried=other.tried,
+        answer=np.array([row.other for row in rows]),
+    )  # fmt: skip
+    # whichever street is easier to find, either is as often the first picture
+    swapped = recipe.stream("first picture").uniform(pairs, 1)[:, 0] < 0.5
+    swaps = np.arange(len(rows)) + np.where([swapped, ~swapped], len(rows), 0)
+    edit = np.where(swapped, _BACK[edits.edit], edits.edit)
+    twins = Twins(pairs * recipe.each, edit, edits.edited)
+    pictures = [replace(join([first, other], order), twins=twins) for order in swaps]
+    truth = np.array([row.family.answer == "truth" for row in rows]) & (pictures[0].answer >= 0)
+    wanted = np.where(truth, 1 - pictures[0].answer, -1)
+    askable = [[_askable(recipe.families, edit, alone) for alone in (False, True)] for edit in range(WEATHER)]
+    entity = np.stack([part.scene.entity for part in pictures], axis=1)
+    paint = np.stack([part.scene.paint for part in pictures], axis=1)
+    known: dict[tuple[int, int], tuple[Askable, AskedWorld, int | None]] = {}
+
+    def words(row: int, number: int, attempt: int) -> Words:
+        answer = int(wanted[row]) if number == 1 else -1
+        where = answer if answer >= 0 else attempt % 2
+        if (row, where) not in known:
+            what, slot = int(edit[row]), int(edits.edited[row])
+            its = entity[row, [1 - where, where], slot].tolist()
+            alone = bool(((entity[row] == max(its)).sum(axis=1) < 2).all())
+            world = seen_world(recipe.world, entity[row], paint[row], its)
+            known[row, where] = askable[what][alone], world, _NARROWED[what]
+        return *known[row, where], answer
+
+    def second(address: np.ndarray, rows: np.ndarray, attempts: np.ndarray) -> Second:
+        return pictures[1].scene, pictures[1].visible, rows, np.ones(len(rows), dtype=bool)
+
+    return Given([pictures], edit < WEATHER, pairs, [row.limits for row in rows], words, second)
+
+
+class Edits:
+    """The twins of n streets, and what is edited: (n,) as in Twins."""
+
+    def __init__(self, recipe: AskingRecipe, n: int) -> None:
+        self.recipe, self.batch = recipe, AskedBatch.empty(n, recipe.world.most)
+        self.edit, self.edited = np.zeros((2, n), dtype=np.uint8)
+
+    def find(
+        self,
+        places: np.ndarray,
+        rows: list[Row],
+        attempt: np.ndarray,
+        scenes: SceneBatch,
+        visible: np.ndarray,
+    ) -> np.ndarray:
+        """Search edits of streets and keep the first of each that has the other answer.
+
+        Args:
+            places: (k,) where the twins are kept.
+            rows: k questions.
+            attempt: (k,) numbers of the streets, for the addresses of draws.
+            scenes: k streets in which the first answer is true.
+            visible: (k, v) visible shares.
+
+        Returns:
+            (k,) bool, for which an edit was found.
+        """
+        found = np.zeros(len(rows), dtype=bool)
+        index, other = np.array([(row.index, row.other) for row in rows], dtype=np.int64).reshape(-1, 2).T
+        programs = stored([row.numbers for row in rows])
+        coloured = np.asarray(np.isin(programs, SEEN_WORDS).any(axis=1))
+        numbers = self.recipe.stream("edit").uniform(index, _EDIT_DRAWS, attempt).tolist()
+        plans = [
+            _edits(self.recipe.world, row, scenes, i, Draws(own))
+            for i, (row, own) in enumerate(zip(rows, numbers, strict=True))
+        ]
+        for block, size in enumerate(_EDITS_AT_ONCE):
+            planned = [(i, *edit) for i in np.flatnonzero(~found).tolist() for edit in islice(plans[i], size)]
+            if not planned:
+                break
+            at, *columns = np.array(planned).T
+            edits = _Edit(*columns)
+            address = (attempt[at] * len(_EDITS_AT_ONCE) + block) * max(_EDITS_AT_ONCE)
+            address += np.arange(len(at)) - np.searchsorted(at, at)
+            self.batch.tried[places, 0] += np.bincount(at, minlength=len(rows))
+            made, seen, placed = self._made(scenes[at], visible[at], edits, index[at], address)
+            at, edit, slot = (column[placed] for column in (at, edits.edit, edits.slot))
+            made, seen, address = made[placed], seen[placed], address[placed]
+            self.batch.tried[places, 1] += np.bincount(at, minlength=len(rows))
+            values, fits = self._judged(made, programs[at], seen, other[at])
+            if self.recipe.hold_out:
+                fits &= kept([rows[i].limits for i in at.tolist()], made)
+            while fits.any():
+                first = np.flatnonzero(fits)
+                first = first[np.unique(at[first], return_index=True)[1]]  # the first edit of each question
+                moved = first[~np.isin(edit[first], (PAINTED, WEATHER, THING))]
+                _, seen[moved], fits[moved] = self._placed(made, moved, index[at], address)
+                again = moved[fits[moved] & coloured[at[moved]]]
+                if len(again):  # what other vehicles hide decides too
+                    asked, answer = programs[at[again]], other[at[again]]
+                    anew, fits[again] = self._judged(made[again], asked, seen[again], answer)
+                    values.keep(again, anew)
+                first = first[fits[first]]
+                fits[first] = self._shown(scenes[at[first]], made[first], edit[first], slot[first])
+                first = first[fits[first]]
+                into = places[at[first]]
+                self.batch.keep(into, made[first], seen[first], values.at(first), EDITED)
+                self.edit[into] = edit[first]
+                self.edited[into] = np.where(edit[first] == WEATHER, NONE, slot[first])
+                found[at[first]] = True
+                fits &= ~found[at]
+        return found
+
+    def _made(
+        self, made: SceneBatch, seen: np.ndarray, edits: _Edit, index: np.ndarray, address: np.ndarray
+    ) -> tuple[SceneBatch, np.ndarray, np.ndarray]:
+        """Scenes and visible shares, which are changed in place, with their edits; and whether these fit."""
+        edit, slot, kind, paint, made.weather[:] = edits
+        rows, thing = np.arange(len(edit)), edit == THING
+        made.prop[rows[thing], slot[thing]] = kind[thing]
+        slot = np.where(thing, 0, slot)
+        made.entity[rows, slot] = np.where(thing, made.entity[:, 0], kind)
+        made.paint[rows, slot] = np.where(thing, made.paint[:, 0], paint)
+        placing = edit == MOVED
+        yaw = made.pose[rows, slot, 2]
+        headings = np.array([heading for _, heading in LANES], dtype=np.float32)
+        made.pose[rows, slot, 2] = np.where(edit == TURNED, np.where(yaw == 0, headings[1], headings[0]), yaw)
+        made.pose[rows[placing], slot[placing]] = np.nan
+        made.pose[rows[edit == REMOVED], slot[edit == REMOVED]] = 0
+        placed, which = np.ones(len(edit), dtype=bool), np.flatnonzero(placing)
+        made.pose[which], seen[which], placed[which] = self._placed(made, which, index, address, rough=True)
+        made.pose[rows[placing], slot[placing], 2] = yaw[placing]
+        return made, seen, placed
+
+    def _shown(self, before: SceneBatch, after: SceneBatch, edit: np.ndarray, slot: np.ndarray) -> np.ndarray:
+        """Whether so many pixels of a vehicle that turns, or of a thing, change that both pictures differ."""
+        result, (width, height) = np.ones(len(edit), dtype=bool), self.recipe.size
+        turned, thing = np.flatnonzero(edit == TURNED), np.flatnonzero(edit == THING)
+        if len(turned):
+            assert self.recipe.count_changes is not None
+            changed = self.recipe.count_changes(before[turned], after[turned], self.recipe.size)
+            result[turned] = changed >= LEAST_TURNED
+        if len(thing):
+            pixels = [
+                street_pixels(scenes[thing], self.recipe.size)[0][np.arange(len(thing)), slot[thing]]
+                for scenes in (before, after)
+            ]
+            nominal = NOMINAL[0] * NOMINAL[1] / (width * height)
+            result[thing] = np.max(pixels, axis=0) >= LEAST_THING * nominal
+        return result
+
+    def _judged(
+        self, scenes: SceneBatch, programs: np.ndarray, seen: np.ndarray, other: np.ndarray
+    ) -> tuple[Values, np.ndarray]:
+        """The values of programs, and whether these are the other answers."""
+        values = evaluate(scenes, programs, seen, self.recipe.size)
+        return values, (values.state == KNOWN) & (values.answer == other) & ~values.idle
+
+    def _placed(
+        self,
+        scenes: SceneBatch,
+        which: np.ndarray,
+        index: np.ndarray,
+        address: np.ndarray,
+        rough: bool = False,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Poses of some streets, of which one may be missing, visible shares, and whether they fit."""
+        entity, camera, pose = scenes.entity[which], scenes.camera[which], scenes.pose[which]
+        stream = self.recipe.stream("edit place")
+        return place_crowds(stream, index[which], address[which], entity, camera, kept=pose, rough=rough)
+
+
+def _edits(world: AskedWorld, row: Row, scenes: SceneBatch, i: int, draws: Draws) -> Iterator[_Edit]:
+    """Edits of scene i that may give a question its other answer, the least ones first; none adds a vehicle,
+    since the other picture may come first.
+    """
+    entity, paint, pose = scenes.entity[i].tolist(), scenes.paint[i].tolist(), scenes.pose[i]
+    sky, parts, free = int(scenes.weather[i]), _words_of(row.form), may_change()[:-1]
+    if "weather" in parts:
+        yield _Edit(WEATHER, 0, entity[0], paint[0], row.other)
+        return
+    if row.filled is not None and row.filled[3]:
+        yield from _thing_edits(row.filled[3][0], scenes.prop[i].tolist(), sky, draws)
+        return
+    named = np.where(_named(parts), world.chances, 0.0)
+    present = [slot for slot, kind in enumerate(entity) if kind >= 0]
+    drawn = {slot: (not named[entity[slot]], draws.below(1 << 30)) for slot in present}
+    order = sorted(present, key=drawn.__getitem__)
+    asked = [slot for slot in order if named[entity[slot]]]
+    if not asked or parts & {"vehicle", "hidden"}:
+        asked = order  # where any other vehicle stands matters
+
+    def edit(edit: int, slot: int, kind: int | None = None, new_paint: int | None = None) -> _Edit:
+        own_kind, own_paint = entity[slot], paint[slot]
+        kind, new_paint = own_kind if kind is None else kind, own_paint if new_paint is None else new_paint
+        return _Edit(edit, slot, kind, new_paint, sky)
+
+    if parts & _HEADING:
+        yield from (edit(TURNED, slot) for slot in asked)
+    if "colour" in parts or parts & {*COLOURS}:
+        for slot in order if world.painted else ():
+            new = _paint(world, row, parts, draws)
+            if free[entity[slot]] and new != paint[slot]:
+                yield edit(PAINTED, slot, new_paint=new)
+    if parts & _STANDING:
+        yield from (edit(MOVED, slot) for _ in range(_MOVES) for slot in asked)
+    if row.family.answer in ("kind", "group", "colour") or parts & _PRESENT:
+        for _ in range(1 if row.family.answer == "kind" else 2):
+            for slot in order:
+                chances = _exchanged(world, row, named, entity[slot])
+                if world.painted:
+                    chances = np.where(free[entity[slot]] == free, chances, 0.0)
+                if pose[slot, 1] < -LANE_EDGE:  # parked at the kerb
+                    wide = half_sizes()[:, 1] > half_sizes()[entity[slot], 1] + _WIDER
+                    chances = np.where(wide, 0.0, chances)
+                if chances.any():
+                    yield edit(EXCHANGED, slot, draws.weighted(chances))
+            if parts & _PRESENT:
+                yield from (edit(REMOVED, slot, -1, -1) for slot in order[:2] if len(present) > world.least)
+
+
+def _thing_edits(noun: str, prop: list[int], sky: int, draws: Draws) -> Iterator[_Edit]:
+    """A thing that a noun means is taken away from beside the road, or put there."""
+    meant = [PROPS.index(kind) for kind in kinds_meant(noun)]
+    here = [slot for slot in ROADSIDE_SLOTS if prop[slot] in meant]
+    fitting = [kind for kind in meant if kind in pavement_kinds()]
+    for slot in sorted(here, key=lambda _: draws.below(1 << 30)):
+        yield _Edit(THING, slot, -1, -1, sky)
+    free = [slot for slot in (PAVEMENT_SLOTS if fitting else ROADSIDE_SLOTS) if prop[slot] < 0]
+    kinds = fitting or sorted({prop[slot] for slot in here})
+    for slot in sorted(free, key=lambda _: draws.below(1 << 30)) if kinds else ():
+        yield _Edit(THING, slot, draws.choice(kinds), -1, sky)
+
+
+def _exchanged(world: AskedWorld, row: Row, named: np.ndarray, kind: int) -> np.ndarray:
+    """Chances of the kinds for which a vehicle is exchanged so that a question may have its other answer."""
+    if row.family.answer == "kind":
+        return np.where(np.arange(len(ENTITIES)) == row.other, 1.0, 0.0)
+    if row.family.answer == "group":
+        return np.where(groups()[:-1] == row.other, world.chances, 0.0)
+    if row.family.answer == "colour":
+        return np.where(own_colours() == row.other, world.chances, 0.0)
+    return np.where(named > 0, 0.0, world.chances) if named[kind] or not named.any() else named
+
+
+def _paint(world: AskedWorld, row: Row, parts: frozenset[str], draws: Draws) -> int:
+    """A paint of the colour that is the other answer, or of one that is named, or any."""
+    wanted = [row.other] if row.family.answer == "colour" else [COLOURS.index(c) for c in parts & {*COLOURS}]
+    fits = np.isin(paint_colours(), sorted(wanted)) & (world.paint > 0)
+    named = fits.any() and (row.family.answer == "colour" or draws.often(0.5))
+    return draws.weighted(np.where(fits, world.paint, 0.0) if named else world.paint)
+
+
+@lru_cache(maxsize=4096)
+def _words_of(form: Form) -> frozenset[str]:
+    """The names of all nodes and words of a program."""
+    nodes = (part for node in form.forms() for part in (node.name, *node.parts))
+    return frozenset(str(part) for part in nodes if not isinstance(part, Form))
+
+
+@lru_cache(maxsize=4096)
+def _named(parts: frozenset[str]) -> np.ndarray:
+    """(entities,) bool: the kinds that words mean, but for "vehicle"."""
+    return np.any([means(name) for name in parts - {"vehicle"}], axis=0)
+
+
+def may_lead(family: Family) -> bool:
+    """Whether further questions can be asked of a family's twins: not if the weather or a thing is edited."""
+    return not any("weather" in t.program or {"street", "weather"} & {*t.slots} for t in family.templates)
+
+
+def _askable(families: tuple[Family, ...], edit: int, alone: bool) -> Askable:
+    """The templates of questions of yes or no whose answers an edit may flip, with the places of their
+    families and their own.
+
+    Of a vehicle that is `alone` of its kind sets say little: "a taxi facing left" is the taxi.
+    """
+    flipping = _FLIPS[edit] | _FLIPPING_SLOTS[edit] - ({"set"} if alone and edit != PAINTED else set())
+
+    def may_flip(template: Template) -> bool:
+        return (
+            "street" not in template.slots  # too few words to ask a second thing
+            and "filter" not in template.program  # two hops are seldom well posed in a given street
+            and sum(slot in ("kind", "thing") for slot in template.slots) < 3  # these are slow to judge
+            and not _words_of(fill(template.program, template.slots)).isdisjoint(flipping)
+        )
+
+    asked = [(place, family) for place, family in enumerate(families) if family.answer == "truth"]
+    found = [(place, [own for own in enumerate(f.templates) if may_flip(own[1])]) for place, f in asked]
+    return [(place, templates) for place, templates in found if templates]

@@ -1,0 +1,196 @@
+"""The values of programs over many scenes at once, in strong Kleene logic.
+
+A truth is 1, -1, or 0 where it is too close to say. A set is two: what surely belongs, and what possibly
+does. simtown/kernels/processor/programs.cpp runs them.
+
+- "the" means the one member of a set. If it may be one of several, only what is true of each of them is
+  said, and nothing if perhaps there is none. What is the same for all that it may be is not "too close to
+  say": if perhaps there is none, the question cannot be asked.
+- "every" member has a property only if there is one. Nothing stands in a relation to itself, so that "every
+  bus" next to a bus means every other one.
+- What is nearest to a thing is another thing.
+- What stands beside the road has no driver, colour, lane or direction: that it has one is false, and what it
+  has cannot be asked. It is possibly there if little of it shows; what could be taken for it, or shows some,
+  is possibly one (:mod:`simtown.language.meaning.sights`).
+- Where a vehicle is in view that readers may call by a noun though it does not mean it, such as a kick
+  scooter for "scooter", a question with this noun cannot be asked.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from simtown import kernels
+from simtown.assets.catalogue import ENTITIES
+from simtown.language.meaning.programs import (
+    ATTRIBUTES,
+    COLOURS,
+    DIRECTIONS,
+    LANES,
+    ORDERS,
+    OWN_RELATIONS,
+    WORD,
+    WORDS,
+)
+from simtown.language.meaning.relations import DRIVER_RELATIONS, RELATION_NAMES, RELATIONS
+from simtown.language.meaning.solids import SOLID_RELATIONS
+from simtown.language.meaning.views import PERHAPS_SHOWN, Views, alike, bulks, members, noun_colours, outlines
+from simtown.scenes.weather import WEATHERS
+
+#: Whether a program has a value in a scene, something is too close to say, or it asks about what is not
+#: there, or not once.
+KNOWN, CLOSE, ILL_POSED = range(3)
+#: Metres to the viewer or another thing within which neither is nearer.
+NEARER = 0.5
+#: Words of programs that ask for colours.
+_COLOURED = [WORD + WORDS.index(word) for word in ("colour", *COLOURS)]
+#: Words of programs that ask how much of a vehicle others hide.
+HIDING_WORDS = [WORD + WORDS.index(word) for word in ("hidden", "sight")]
+#: These, and those of programs in which the pixels of a colour are counted.
+SEEN_WORDS = [*HIDING_WORDS, *_COLOURED]
+#: Those that ask for what else is seen in the picture.
+_PICTURED = [WORD + WORDS.index(word) for word in ("hidden", "partly hidden", "entirely visible", "box")]
+#: Values of vehicles, in the order in which the kernel has them.
+_VALUES = (*ATTRIBUTES[:6], "third")
+
+
+class Values(NamedTuple):
+    """The values of n programs.
+
+    Attributes:
+        answer: (n,) int64: 1 or 0 for yes or no, a count, or the number of a kind, colour, lane, direction,
+            weather or share hidden; metres rounded for a distance; the third of the picture for a box.
+        number: (n,) float64 metres of a distance, the slot of a box, else nan.
+        state: (n,) int8 KNOWN, CLOSE or ILL_POSED; the answer means nothing unless it is KNOWN.
+        margin: (n,) float64 metres by which the least clear of the relations that decide the answer holds or
+            fails; inf if there is none.
+        idle: (n,) bool: whether some part of the program changes nothing: a filter that surely leaves out no
+            sure member, or an order or "every" of fewer than two sure members.
+    """
+
+    answer: np.ndarray
+    number: np.ndarray
+    state: np.ndarray
+    margin: np.ndarray
+    idle: np.ndarray
+
+    def at(self, rows: np.ndarray) -> Values:
+        """The values of some programs."""
+        return Values(*(column[rows] for column in self))
+
+    def keep(self, rows: np.ndarray, values: Values) -> None:
+        """Exchange those of some programs."""
+        for whole, part in zip(self, values, strict=True):
+            whole[rows] = part
+
+    @classmethod
+    def empty(cls, n: int) -> Values:
+        """Of n programs: the answer 0, known, without a number or a margin."""
+        return cls(
+            np.zeros(n, int), np.full(n, np.nan), np.zeros(n, np.int8), np.full(n, np.inf), np.zeros(n, bool)
+        )
+
+
+def evaluate(
+    scenes: Any,
+    stored: np.ndarray,
+    visible: np.ndarray | None = None,
+    size: tuple[int, int] = (256, 144),
+    at: np.ndarray | None = None,
+    by_name: bool = False,
+) -> Values:
+    """The values of (n, LENGTH) stored programs, each in a scene. Runs without the GIL.
+
+    Args:
+        scenes: a SceneBatch of s.
+        stored: programs as :func:`simtown.language.meaning.programs.stored` makes them.
+        visible: (s, v) visible shares of vehicles, if they are known.
+        size: width and height of the picture, pixels.
+        at: (n,) the scene of each program, if not its own.
+        by_name: whether a noun means its own kinds alone, whatever else in view readers may call so.
+    """
+    n = len(stored)
+    at = np.arange(n) if at is None else at
+    out = Values.empty(n)
+    beside = np.isin(stored, _beside()).any(axis=1)
+    for things in (False, True):
+        rows = np.flatnonzero(beside == things)
+        if not len(rows):
+            continue
+        asked, place = np.unique(at[rows], return_inverse=True)
+        views = Views(scenes[asked], None if visible is None else visible[asked], size, things)
+        out.keep(rows, _run(views, stored[rows], place, by_name))
+    return out
+
+
+def _run(views: Views, programs: np.ndarray, at: np.ndarray, by_name: bool) -> Values:
+    """The values of (n, LENGTH) programs in the scenes `at` (simtown/kernels/processor/programs.cpp)."""
+    n, (scenes, v) = len(programs), views.scenes.entity.shape
+    value = np.full((scenes, v, len(_VALUES)), -1, dtype=np.int16)
+    for name in ("lane", "direction", "kind", "group"):
+        value[:, :, _VALUES.index(name)] = getattr(views, name)[:, :v]
+    colours, hides = np.zeros((scenes, v, len(COLOURS)), np.int8), np.zeros((scenes, v), np.int8)
+    # what takes long is worked out only where a program asks for it
+    coloured, pictured = (
+        np.unique(at[np.isin(programs, words).any(axis=1)]) for words in (_COLOURED, _PICTURED)
+    )
+    part = views[coloured]
+    value[coloured, :, _VALUES.index("colour")], colours[coloured] = part.colour, part.colours
+    part = views[pictured]
+    hides[pictured] = part.partly_hidden
+    for name in ("hidden", "third"):
+        value[pictured, :, _VALUES.index(name)] = getattr(part, name)
+    out = Values.empty(n)
+    kernels.call(
+        "run_programs",
+        **_tables(by_name),
+        programs=np.ascontiguousarray(programs, dtype=np.int16),
+        kind=views.kind.astype(np.int16)[at],
+        solid=views.mesh.astype(np.int16)[at],
+        sight=views.sight[at],
+        pose=views.pose.astype(np.float32)[at],
+        scale=views.scale[at],
+        bulk=(bulks()[views.mesh] * views.scale)[at],
+        camera=views.scenes.camera.astype(np.float32)[at],
+        weather=views.weather[at],
+        value=value[at],
+        colours=colours[at],
+        hides=hides[at],
+        called=views.called[at],
+        **out._asdict(),
+    )
+    return out
+
+
+@cache
+def _beside() -> list[int]:
+    """The numbers of nouns for what stands beside the road."""
+    return [number for number, kinds in members().items() if not kinds[: len(ENTITIES)].any()]
+
+
+@cache
+def _tables(by_name: bool) -> dict[str, np.ndarray]:
+    """What words mean, relations and margins, and the outlines of what stands in slots, for the kernel."""
+    classes: tuple[tuple[str, ...], ...] = (
+        (*RELATION_NAMES, *OWN_RELATIONS, "between"), ORDERS, ATTRIBUTES, COLOURS, LANES, DIRECTIONS,
+        ("partly hidden", "entirely visible"), WEATHERS,
+    )  # fmt: skip
+    places = {word: place for names in classes for place, word in enumerate(names)}
+    nouns = np.full(WORD + len(WORDS), -1, dtype=np.int16)
+    nouns[list(members())] = np.arange(len(members()))
+    relations = [(r.axis, r.sign, r.margin) for r in (*RELATIONS, *DRIVER_RELATIONS)]
+    footprints, corner_count = outlines()
+    return {
+        "places": np.array([places.get(word, 0) for word in WORDS], dtype=np.int16),
+        "noun_places": nouns,
+        "nouns": np.stack([*members().values()]),
+        "alike": alike() * (alike() == PERHAPS_SHOWN) if by_name else alike(),
+        "noun_colours": noun_colours(),
+        "relations": np.array(relations, dtype=np.float64),
+        "constants": np.array([NEARER, SOLID_RELATIONS["between"].margin]),
+        "outlines": footprints,
+        "corner_count": corner_count,
+    }

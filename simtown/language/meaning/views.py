@@ -1,0 +1,299 @@
+"""What programs see of many scenes at once: vehicles, where they stand and head, and their colours.
+
+Slots are a scene's vehicles, then, if a program names them, the things beside the road. Of n scenes s is the
+number of slots and v that of vehicles. Truth is 1, -1, or 0 where something is too close to say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET_MESHES
+from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS, PAINTS, TINTS
+from simtown.language.meaning.colours import NO_COLOUR, clear, colour_of, seen
+from simtown.language.meaning.nouns import GROUPS, NOUNS, group_of, other_readings
+from simtown.language.meaning.programs import COLOURS, ENTITY, PROP, WORD, WORDS
+from simtown.language.meaning.sights import also_shown, street_sights
+from simtown.scenes.footprints import outline
+from simtown.scenes.paint import body_paints
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.silhouette import boxes, visibility
+from simtown.scenes.weather import WEATHERS
+
+#: How many pixels of the body's paint there must be in the picture.
+LEAST_PIXELS = 24
+#: Shares of a vehicle that are hidden between the values of "hidden", and how near to them is too close.
+HIDDEN, HIDDEN_MARGIN = (0.03, 1 / 3), (0.028, 0.05)
+#: Thirds of the picture in which the middle of a box may be.
+THIRDS = ("left third", "middle third", "right third")
+#: How near to the border of a third is too close, in thirds.
+THIRD_MARGIN = 0.05
+#: What a kind that a noun does not mean may be instead, as the kernel has it.
+PERHAPS_SHOWN, CALLED_SO, CALLED_SO_IF_PAINTED = 1, 2, 3
+#: Vehicles farther from the road's middle than this stand in no lane; those nearer to the viewer are parked.
+LANE_EDGE = 3.7
+_WEAK = [WEATHERS.index(name) for name in ("cloudy", "rain", "fog", "snow")]
+#: Weathers of less than this intensity look like others; fog is seen sooner.
+LEAST_INTENSITY, LEAST_FOG = 0.3, 0.1
+#: Kinds whose two ends look alike from the side: no picture shows which way they head.
+ENDS_ALIKE = ("double-decker bus", "tram", "road roller")
+#: By direction, the angle from the viewer's right, radians; nearer than the last to a border, none is clear.
+HEADINGS, UNCLEAR = {"right": 0.0, "left": np.pi, "away": np.pi / 2, "viewer": -np.pi / 2}, np.radians(5)
+
+
+@dataclass(eq=False)
+class Views:
+    """n scenes as programs see them; what is costly is worked out when it is first asked for.
+
+    Attributes:
+        scenes: n scenes.
+        shares: (n, v) float32 visible share of each vehicle; by default it is worked out.
+        size: width and height of the picture, pixels.
+        things: whether the things beside the road have slots behind the vehicles.
+    """
+
+    scenes: SceneBatch
+    shares: np.ndarray | None = None
+    size: tuple[int, int] = (256, 144)
+    things: bool = False
+
+    def __getitem__(self, rows: np.ndarray) -> Views:
+        shares = None if self.shares is None else self.shares[rows]
+        return Views(self.scenes[rows], shares, self.size, self.things)
+
+    def _slots(self, vehicles: np.ndarray, things: np.ndarray) -> np.ndarray:
+        """What stands in all slots: vehicles, and the things beside the road if they have slots."""
+        return np.concatenate([vehicles, things], axis=1) if self.things else vehicles
+
+    @cached_property
+    def kind(self) -> np.ndarray:
+        """(n, s) int64 kinds of what stands in the slots: of ENTITIES, then of PROPS; -1 is an empty slot."""
+        props = self.scenes.prop.astype(np.int64)
+        kinds = np.where(props >= 0, props + len(ENTITIES), -1)
+        return self._slots(self.scenes.entity.astype(np.int64), kinds)
+
+    @cached_property
+    def sight(self) -> np.ndarray:
+        """(n, s) int8: 1 where a slot's thing is seen, 0 where it is hardly seen, -1 where there is none."""
+        seen_ = np.where(self.scenes.entity >= 0, 1, -1).astype(np.int8)
+        if self.things:
+            seen_ = np.concatenate([seen_, street_sights(self.scenes, self.size)], axis=1)
+        return seen_
+
+    @cached_property
+    def visible(self) -> np.ndarray:
+        """(n, v) float32 share of each vehicle that no other hides."""
+        scenes = self.scenes
+        return visibility(scenes.entity, scenes.pose, scenes.camera) if self.shares is None else self.shares
+
+    @cached_property
+    def pose(self) -> np.ndarray:
+        """(n, s, 3) float32 x, y and yaw."""
+        return self._slots(self.scenes.pose, self.scenes.prop_pose[:, :, [0, 1, 3]])
+
+    @cached_property
+    def weather(self) -> np.ndarray:
+        """(n,) int64 place in WEATHERS of each scene's weather, -1 if it is too weak to tell."""
+        weather = self.scenes.weather.astype(np.int64)
+        least = np.where(weather == WEATHERS.index("fog"), LEAST_FOG, LEAST_INTENSITY)
+        weak = np.isin(weather, _WEAK) & (self.scenes.intensity < least)
+        return np.where(weak, -1, weather)
+
+    @cached_property
+    def lane(self) -> np.ndarray:
+        """(n, v) int64 place in LANES of each vehicle, -1 if it stands in none."""
+        y = self.scenes.pose[..., 1]
+        lane = np.where(np.abs(y) >= LANE_EDGE, np.where(y < 0, 2, -1), np.where(y < 0, 0, 1))
+        return np.where(self.scenes.entity >= 0, lane, -1)
+
+    @cached_property
+    def direction(self) -> np.ndarray:
+        """(n, v) int64 place in DIRECTIONS of where the viewer sees each vehicle head, -1 if unclear."""
+        has_front = _has_front()[self.scenes.entity]
+        turn = self.scenes.pose[..., 2].astype(np.float64) - self.scenes.camera[:, None, 3]
+        off = np.abs((turn[..., None] - [*HEADINGS.values()] + np.pi) % (2 * np.pi) - np.pi)
+        clear = (off.min(axis=2) <= np.pi / 4 - UNCLEAR) & has_front
+        return np.where(clear, off.argmin(axis=2), -1)
+
+    @cached_property
+    def body(self) -> np.ndarray:
+        """(n, v) int64 place in COLOURS of the colour of each vehicle's body, -1 if it has no name."""
+        paints = body_paints(self.scenes.entity, self.scenes.paint)
+        return np.where(self.scenes.entity >= 0, colour_of()[paints], -1)
+
+    @cached_property
+    def called(self) -> np.ndarray:
+        """(n, v) int16 the colours that readers may call each vehicle's body by, a bit each."""
+        return _called()[body_paints(self.scenes.entity, self.scenes.paint)]
+
+    @cached_property
+    def colours(self) -> np.ndarray:
+        """(n, v, c) int8 truth of whether each vehicle has each colour."""
+        shares = seen(self.scenes)
+        box = self.boxes
+        area = (box[..., 2] - box[..., 0]) * (box[..., 3] - box[..., 1]) * self.visible / 2
+        pixels = shares * area[..., None]
+        body = self.body[..., None] == np.arange(len(COLOURS))
+        shown = clear(shares, body) & (pixels >= LEAST_PIXELS)
+        doubtful = _doubtful()[body_paints(self.scenes.entity, self.scenes.paint)]
+        no = ~body & (shares <= NO_COLOUR) & shown.any(axis=2, keepdims=True)
+        return np.where(doubtful, 0, np.where(shown, 1, np.where(no, -1, 0))).astype(np.int8)
+
+    @cached_property
+    def colour(self) -> np.ndarray:
+        """(n, v) int64 place in COLOURS of each vehicle's colour, -1 if it is not clear."""
+        yes = self.colours == 1
+        return np.where(yes.any(axis=2), yes.argmax(axis=2), -1)
+
+    @cached_property
+    def hidden(self) -> np.ndarray:
+        """(n, v) int64: 0 where nothing of a vehicle is hidden, 1 and 2 where less and more than a third is;
+        -1 near a border.
+        """
+        share = 1 - self.visible.astype(np.float64)
+        near = np.any(
+            [np.abs(share - at) <= by for at, by in zip(HIDDEN, HIDDEN_MARGIN, strict=True)], axis=0
+        )
+        return np.where(near, -1, np.digitize(share, HIDDEN))
+
+    @cached_property
+    def partly_hidden(self) -> np.ndarray:
+        """(n, v) int8 truth of whether other vehicles hide some of each vehicle."""
+        hidden = 1.0 - self.visible - HIDDEN[0]
+        return ((hidden > HIDDEN_MARGIN[0]) * 1 - (hidden < -HIDDEN_MARGIN[0])).astype(np.int8)
+
+    @cached_property
+    def boxes(self) -> np.ndarray:
+        """(n, v, 4) float32 boxes of vehicles, hidden parts included, pixels."""
+        return boxes(self.scenes, *self.size)
+
+    @cached_property
+    def third(self) -> np.ndarray:
+        """(n, v) int64 place in THIRDS of the middle of each vehicle's box, -1 near a border."""
+        third = (self.boxes[..., 0] + self.boxes[..., 2]) * (len(THIRDS) / 2) / self.size[0]
+        near = np.min([np.abs(third - border) for border in range(1, len(THIRDS))], axis=0) < THIRD_MARGIN
+        return np.where(near, -1, np.clip(third.astype(np.int64), 0, 2))
+
+    @cached_property
+    def group(self) -> np.ndarray:
+        """(n, v) int64 place in GROUPS of each vehicle's kind, -1 in an empty slot."""
+        return groups()[self.scenes.entity]
+
+    @cached_property
+    def mesh(self) -> np.ndarray:
+        """(n, s) int number in the atlas of what stands in each slot, -1 in an empty slot."""
+        return self.scenes.meshes() if self.things else self.scenes.entity
+
+    @cached_property
+    def scale(self) -> np.ndarray:
+        """(n, s) float64 scale of each thing; 1 is the catalogue's size."""
+        return self._slots(np.ones(self.scenes.entity.shape), self.scenes.prop_pose[..., 4])
+
+
+@cache
+def outlines() -> tuple[np.ndarray, np.ndarray]:
+    """Footprints of the meshes in the atlas, the empty slot last.
+
+    Returns:
+        (m + 1, k, 2) float64 corners, and (m + 1,) int64 how many of the k count.
+    """
+    vehicles = [outline(kind) for kind in ENTITIES]
+    props = [outline(kind, TINTS * TINTS * pose) for kind, pose in STREET_MESHES]
+    polygons = [*vehicles, *props, np.zeros((1, 2))]
+    count = np.array([len(polygon) for polygon in polygons])
+    return np.stack([np.resize(polygon, (count.max(), 2)) for polygon in polygons]), count
+
+
+@cache
+def bulks() -> np.ndarray:
+    """(m + 1,) float64 side of a cube as big as each mesh in the atlas, metres; the empty slot has none."""
+    low, high = atlas().bounds[:-1].astype(np.float64).transpose(1, 0, 2)
+    return np.append(np.cbrt(np.prod(high - low, axis=1)), 0.0)
+
+
+@cache
+def groups() -> np.ndarray:
+    """(entities + 1,) int64 place in GROUPS of every kind, -1 of the empty slot."""
+    return np.array([*(GROUPS.index(group_of(kind)) for kind in ENTITIES), -1])
+
+
+@cache
+def _has_front() -> np.ndarray:
+    """(entities + 1,) bool: whether pictures show which way a kind heads; the empty slot has no front."""
+    return ~np.isin([*ENTITIES, ""], [*ENDS_ALIKE, ""])
+
+
+@cache
+def nouns() -> dict[int, str]:
+    """All nouns by their numbers in programs."""
+    kinds = {ENTITY + place: name for place, name in enumerate(ENTITIES)}
+    kinds |= {PROP + place: name for place, name in enumerate(PROPS)}
+    return kinds | {WORD + place: word for place, word in enumerate(WORDS) if word in NOUNS}
+
+
+@cache
+def members() -> dict[int, np.ndarray]:
+    """By the number of a noun in programs, (kinds + 1,) bool: which kinds it means, the empty slot last."""
+    kinds = np.array([*ENTITIES, *PROPS, ""])
+    return {
+        number: np.isin(kinds, NOUNS[noun]) if number >= WORD else kinds == noun
+        for number, noun in nouns().items()
+    }
+
+
+@cache
+def alike() -> np.ndarray:
+    """By the place of a noun in nouns(), (kinds + 1,) int8: PERHAPS_SHOWN for kinds that could be taken for
+    what it means beside the road, or show one. Of a noun for vehicles, CALLED_SO for kinds that readers may
+    call so, and CALLED_SO_IF_PAINTED for those that they may call so in the colour that it names.
+    """
+    kinds = np.array([*ENTITIES, *PROPS, ""])
+    table = np.zeros((len(nouns()), len(kinds)), dtype=np.int8)
+    for row, noun, means in zip(table, nouns().values(), members().values(), strict=True):
+        if means[: len(ENTITIES)].any():
+            others = other_readings(noun)
+            row[np.isin(kinds, [*others.always])] = CALLED_SO
+            row[np.isin(kinds, [*others.if_painted])] = CALLED_SO_IF_PAINTED
+        else:
+            row[np.isin(kinds, [*also_shown(kinds[means].tolist())])] = PERHAPS_SHOWN
+    return table
+
+
+@cache
+def noun_colours() -> np.ndarray:
+    """By the place of a noun in nouns(), int16 bit of the colour that it names, as in Views.called, or 0."""
+    colours = [other_readings(noun).colour for noun in nouns().values()]
+    return np.array([1 << list(COLOUR_WORDS).index(colour) if colour else 0 for colour in colours], np.int16)
+
+
+@cache
+def _called() -> np.ndarray:
+    """(256,) int16 the colours that every paint may be called by, a bit each."""
+    own = colour_of()[:, None] == np.arange(len(COLOURS))
+    return ((own | _doubtful()) @ (1 << np.arange(len(COLOURS)))).astype(np.int16)
+
+
+@cache
+def _doubtful() -> np.ndarray:
+    """(256, c) bool: the colours that a paint may be called by, if there are several."""
+    table = np.zeros((len(colour_of()), len(COLOURS)), dtype=bool)
+    for paint, words in ALSO_CALLED.items():
+        places = [list(COLOUR_WORDS).index(word) for word in words]
+        table[PAINTS.index(paint), [*places, colour_of()[PAINTS.index(paint)]]] = True
+    return table
+
+
+@cache
+def paint_colours() -> np.ndarray:
+    """(36,) int64 place in COLOURS of every paint, -1 if its colour has no name or several."""
+    return np.where(_doubtful().any(axis=1), -1, colour_of())[: len(PAINTS)]
+
+
+@cache
+def own_colours() -> np.ndarray:
+    """(entities,) int64 the same of each kind's own body."""
+    return np.asarray(paint_colours()[atlas().own_paint[: len(ENTITIES)]])

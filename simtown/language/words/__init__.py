@@ -1,0 +1,1 @@
+"""Questions, answers and captions in English, written and read."""

@@ -1,0 +1,1 @@
+"""Motion in a town: physics, driving, traffic and clips."""
