@@ -10,7 +10,7 @@ from benchmarks.search import MARGIN
 from simtown.assets.frequencies import frequencies
 from simtown.complexity.finished_runs import Run, keep_complete_sizes
 from simtown.datasets.settings import Settings
-from simtown.language.asking.search import paper
+from simtown.language.asking import paper
 from simtown.language.meaning.relations import RELATIONS
 from simtown.scenes.placement import GAP, LEAST_VISIBLE
 from simtown.training import early_stopping, fit, models

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from simtown.datasets import asked
-from simtown.language.asking.search import twins
+from simtown.language.asking import twins
 from simtown.language.meaning import colours, evaluate, relations, sights, solids, views
 from simtown.scenes import camera, placement
 

@@ -57,8 +57,8 @@ def fill_street(
 
     Returns:
         (most,) int64 entities, -1 for an empty slot; (most,) int8 paints, -1 for the kind's own; the weather,
-        -1 for any; and what :func:`simtown.language.asking.requirements.plant_things` puts beside the road. None if
-        the vehicles do not fit into a street of this world.
+        -1 for any; and what :func:`simtown.language.asking.requirements.plant_things` puts beside the road.
+        None if the vehicles do not fit into a street of this world.
     """
     wanted = plan(form, answer, unclear, draws)
     if len(wanted.wants) > number:

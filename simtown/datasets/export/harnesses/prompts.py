@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from simtown import language
 from simtown.datasets.asked import answers_of
 from simtown.datasets.export.portion import ExportBatch, Portion
 from simtown.datasets.reading.reader import Dataset
+from simtown.language import words
 from simtown.language.words.grammar import spoken_names
 from simtown.language.words.instructions import prompt
 
@@ -57,10 +57,10 @@ def with_pictures(portion: Portion, directory: Path) -> Iterator[tuple[str, dict
 
 def write_scorer(data: Dataset, directory: Path, source: str, target: str) -> None:
     """Write a harness's own file, a copy of the module `source`, and all that it needs beside itself."""
-    readers = {f"simtown_{path.name}": path for path in Path(language.__path__[0]).glob("repl*.py")}
+    readers = {f"simtown_{path.name}": path for path in Path(words.__path__[0]).glob("repl*.py")}
     copies = {**readers, "simtown_scoring.py": _HERE / "scoring.py", target: _HERE / source}
     for name, path in copies.items():
-        text = path.read_text("utf-8").replace(f"{language.__name__}.repl", "simtown_repl")
+        text = path.read_text("utf-8").replace(f"{words.__name__}.repl", "simtown_repl")
         (directory / name).write_text(text.replace(f"{__package__}.scoring", "simtown_scoring"), "utf-8")
     types = dict(answers_of(data.settings).values())
     answers = {name: {"choices": known, "names": spoken_names(name)} for name, known in types.items()}
