@@ -1,4 +1,4 @@
-"""What the town is made of: meshes, colours, and the kinds of vehicles and street things in a fixed order.
+"""Parts of the town: meshes, colours, and the kinds of vehicles and street things in a fixed order.
 
 :mod:`simtown.assets.catalogue` lists the kinds (`ENTITIES`, `PROPS`) and the version of the world;
 :mod:`simtown.assets.mesh` has :class:`simtown.assets.mesh.Mesh` and its parts, :mod:`simtown.assets.palette`

@@ -1,4 +1,4 @@
-"""What the town is made of, by name and in a fixed order (:mod:`simtown.assets.entities`)."""
+"""Parts of the town, by name and in a fixed order (:mod:`simtown.assets.entities`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often each entity is a subject and an object: the marginals of a data set's vehicles."""
+"""Counts of each entity as subject and as object: the marginals of a data set's vehicles."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def somebody(*parts: Mesh | Iterable[Mesh]) -> Mesh:
 
 
 class VehicleKind(NamedTuple):
-    """How a vehicle of a kind is made, and the plain paint of its body, which a scene may exchange.
+    """A kind of vehicle: its mesh, and the plain paint of its body, which a scene may replace.
 
     A kind of one's own (docs/own-kinds.md) may also say its plural, and a noun for it and other kinds.
     """
@@ -165,7 +165,7 @@ def box(size: Point, at: Point, paint: str) -> Mesh:
 
 
 def frustum(size: Point, top: Span, at: Point, paint: str, shift: float = 0.0) -> Mesh:
-    """As :func:`box`, with a top of another (length, width), moved forward by `shift`: a roof, a hopper."""
+    """A :func:`box` with a top of another (length, width), moved forward by `shift`: a roof, a hopper."""
     x, u = size[0] / 2, top[0] / 2
     lower, upper = _level((-x, x), size[1] / 2, 0.0), _level((shift - u, shift + u), top[1] / 2, size[2])
     return loft([lower, upper], paint).at(*at)

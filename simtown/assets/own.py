@@ -53,7 +53,7 @@ class OwnKind:
 
     @property
     def record(self) -> str:
-        """What a manifest says of it: the name and the digest."""
+        """Manifest entry: the name and the digest."""
         return f"{self.name} {self.digest}"
 
 
@@ -127,7 +127,7 @@ def require_kinds(records: Iterable[str], kinds: Sequence[OwnKind], file: str) -
 def _from_folder(folder: Path) -> list[OwnKind]:
     files = sorted(folder.glob("*.toml"))
     if not files:
-        raise KindsError(f"{folder} is no folder with a TOML file for each kind, and no package.module:KINDS")
+        raise KindsError(f"{folder} is not a folder with a TOML file for each kind, nor package.module:KINDS")
     return [_from_file(inside(folder, file.name)) for file in files]
 
 

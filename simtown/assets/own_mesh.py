@@ -52,7 +52,7 @@ _Axis = Literal["+x", "-x", "+y", "-y", "+z", "-z"]
 
 
 class KindFile(msgspec.Struct, forbid_unknown_fields=True):
-    """What a TOML file says of a kind, as docs/own-kinds.md has it."""
+    """A kind's TOML file, as docs/own-kinds.md has it."""
 
     name: str = ""
     plural: str = ""

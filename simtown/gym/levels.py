@@ -38,7 +38,7 @@ class Level(NamedTuple):
     adds: str
 
     def settings(self, seed: int) -> Settings:
-        """Those of the data set whose training examples the level asks."""
+        """The settings of the data set that this level's tasks come from."""
         return Settings(
             entities=self.entities,
             n=2,

@@ -49,7 +49,7 @@ def check_transcript(path: str | Path) -> tuple[int, list[str]]:
 
 
 def _problems(block: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """What is wrong in some numbered lines."""
+    """Problems in some numbered lines."""
     lines: dict[str, list[tuple[int, int, dict[str, Any]]]] = {}
     for number, text in block:
         try:
@@ -78,7 +78,7 @@ def _problems(block: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def _differences(line: Any, task: Task) -> Iterator[str]:
-    """What a line says of a task that is not so, or does not say."""
+    """Differences between a line and its task, missing fields among them."""
     objects = list(_objects(line))
     said = [(key, value) for found in objects for key, value in found.items()]
     pictures = [value for key, value in said if key == "picture" or str(value).startswith(_PICTURE)]

@@ -119,7 +119,7 @@ def library() -> Library:
 
 
 def _homes() -> Iterator[Path]:
-    """Where libraries lie: here, and in installed packages of simtown, which the sources in a clone hide.
+    """Folders of libraries: this one, and those of installed packages of simtown, which a clone hides.
 
     A library's name has the digest of its sources, so one of other sources is not taken for theirs.
     """

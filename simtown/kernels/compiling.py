@@ -40,7 +40,7 @@ def machine() -> str:
 
 
 def features_here() -> set[str]:
-    """What this processor can, in the words of Linux, and its vendor's; empty where nobody tells."""
+    """Features of this processor as Linux names them, and its vendor; empty where they are unknown."""
     if sys.platform == "linux":
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").lower().splitlines()
         told = [line for line in lines if line.startswith(("flags", "vendor_id"))]

@@ -329,7 +329,7 @@ class EntryPoint(NamedTuple):
 
 
 def entry(text: str) -> EntryPoint:
-    """What an entry point of this text receives."""
+    """The arguments of the entry point that this text declares."""
     arrays, numbers = [], []
     for line in text.split("\n"):
         if line.endswith(" size"):

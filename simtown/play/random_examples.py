@@ -119,7 +119,7 @@ def _why(scenes: SceneBatch, i: int, row: dict[str, Any], other: str, settings: 
 
 
 def _change(scenes: SceneBatch, edit: int, slot: int) -> str:
-    """How the second of two scenes differs from the first."""
+    """The difference between two scenes."""
     if edit == WEATHER:
         return f"the weather is {WEATHERS[scenes.weather[1]]}"
     names, kinds = (PROPS, scenes.prop) if edit == THING else (ENTITIES, scenes.entity)

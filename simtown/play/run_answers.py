@@ -29,7 +29,7 @@ class RunModel:
     def answer(
         self, town: Town, question: str, pair: tuple[str, list[str]] | None, truth: Any
     ) -> dict[str, Any]:
-        """What a line of the log says of the model: `text`, and whether it is `right` (None: no truth).
+        """A model's answer for a line of the log: `text`, and whether it is `right` (None: no truth).
 
         Args:
             town: as it is now.

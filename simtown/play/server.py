@@ -120,7 +120,7 @@ def play(town: Town, port: int = 0) -> PlayServer:
 
 
 def catalogue() -> dict[str, Any]:
-    """What the page needs to know once: kinds by group, paints, weathers, lanes."""
+    """The facts that the page loads once: kinds by group, paints, weathers, lanes."""
     colours = {m.name: f"#{m.rgb:06x}" for m in MATERIALS}
     return {
         "kinds": {"vehicle": ENTITIES, **STREET},
@@ -172,7 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def _length(self) -> int:
-        """How many bytes the request's body has. Raises ValueError unless its header says so, once."""
+        """The length of the request's body in bytes. Raises ValueError unless its header says so, once."""
         length = ",".join(self.headers.get_all("Content-Length", ["0"]))
         if "Transfer-Encoding" in self.headers or not re.fullmatch("[0-9]{1,18}", length):
             raise ValueError("the request has no length: send one Content-Length")

@@ -267,7 +267,7 @@ class Session:
         }
 
     def _reply(self, view: View, question: str) -> dict[str, Any]:
-        """What a line of the log shows."""
+        """A line of the log."""
         try:
             reply = direct_answer(view, question)
         except (TownError, QuestionError) as error:

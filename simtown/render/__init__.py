@@ -1,4 +1,4 @@
-"""How a scene looks: scenes as placed meshes, and the renderers that draw them.
+"""The look of a scene: scenes as placed meshes, and the renderers that draw them.
 
 :class:`simtown.render.frames.Renderer` is the contract, :class:`simtown.render.frames.Frames` its result.
 :class:`simtown.render.raster.Raster` draws on the processor and is the reference; `cuda` draws the same

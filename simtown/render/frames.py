@@ -1,4 +1,4 @@
-"""What a renderer gives back, and the contract of every renderer."""
+"""The frames that renderers return, and the contract of every renderer."""
 
 from __future__ import annotations
 

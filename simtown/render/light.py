@@ -1,4 +1,4 @@
-"""How a weather looks: the light, the air and what falls through it, as one row of numbers a scene.
+"""The look of a weather: the light, the air and what falls through it, as one row of numbers a scene.
 
 A :class:`Look` holds the numbers of a weather at one intensity; a row mixes those of intensities 0 and 1.
 Rows are made of additions, multiplications and square roots alone: they are the same on every processor.

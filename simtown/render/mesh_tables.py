@@ -1,4 +1,4 @@
-"""What is worked out once of the atlas and the palette, for every rasteriser."""
+"""Tables of the atlas and the palette that every rasteriser shares, computed once."""
 
 import itertools
 from functools import lru_cache

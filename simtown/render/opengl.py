@@ -276,7 +276,7 @@ def _clear_air(density: np.ndarray | float, thick: float, depth: np.ndarray) -> 
 
 
 def _sky(street: _Street, width: int, height: int) -> tuple[np.ndarray, np.ndarray]:
-    """As _painted: strips behind everything, so that multisampling blends edges with the sky."""
+    """Draw the sky like _painted: strips behind everything, so multisampling blends edges with the sky."""
     view, light = street.view, street.light
     # slopes against the view's axis, a pixel over
     top = (view[14] + 1) / view[12]
@@ -332,7 +332,7 @@ def _shadows(street: _Street) -> list[np.ndarray]:
 
 
 def _pools(street: _Street) -> list[np.ndarray]:
-    """As _shadows, for light on the ground: a fan before each head lamp, a pool under each lantern."""
+    """Draw light on the ground like _shadows: a fan before each head lamp, a pool under each lantern."""
     a, out, turn = atlas(), [], np.arange(12) * np.pi / 6
     for slot in street.slots[1:]:
         mesh, matrix, forward = street.meshes[slot], street.matrix(slot), street.poses[slot, 3:5]

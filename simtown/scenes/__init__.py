@@ -1,4 +1,4 @@
-"""Where things stand: the complete latent state of street scenes, and how it is drawn at random.
+"""The complete latent state of street scenes, and its random draws.
 
 :class:`simtown.scenes.scene.SceneBatch` holds many scenes as arrays, :class:`simtown.scenes.scene.Scene` one
 scene for people. `placement`, `street`, `weather` and `paint` draw their parts,

@@ -76,7 +76,7 @@ CAMERAS: dict[str, Camera] = {
 
 
 def views(cameras: np.ndarray, width: int, height: int) -> np.ndarray:
-    """What the projection needs, for (n, 7) camera rows and one picture size.
+    """Parameters of the projection for (n, 7) camera rows and one picture size.
 
     Returns:
         (n, 15) float32: eye, right, up and forward vectors (3 each), focal length in pixels, principal point

@@ -104,7 +104,7 @@ def top(kind: str, x: float, y: float, style: int = 0) -> float:
 
 @cache
 def foothold(kind: str, style: int = 0) -> tuple[float, float]:
-    """Where something stands best on a kind, in the kind's own frame.
+    """The best place to stand on a kind, in the kind's own frame.
 
     It is the middle of the outline, or, if there is a hole, the face of the mesh that is deepest inside it.
     """
@@ -123,7 +123,7 @@ def foothold(kind: str, style: int = 0) -> tuple[float, float]:
 
 
 def depths(points: np.ndarray, polygon: np.ndarray) -> np.ndarray:
-    """How deep (n, 2) points lie inside a polygon: (n,) float64 from its nearest edge, negative outside."""
+    """Depths of (n, 2) points inside a polygon: (n,) float64 from its nearest edge, negative outside."""
     a, edge = polygon, np.roll(polygon, -1, axis=0) - polygon
     to = points[:, None] - a
     along = np.clip((to * edge).sum(-1) / (edge * edge).sum(-1), 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""Where vehicles stand: random places in either lane, and whether they are apart from each other.
+"""Random places for vehicles in either lane, and the test that they do not touch.
 
 Functions take many scenes; simtown/kernels/processor/placement.hpp has the same for one scene of the sampler.
 """

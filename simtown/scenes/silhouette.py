@@ -1,4 +1,4 @@
-"""What the camera sees of vehicles, computed from the scene alone: picture boxes and visible shares.
+"""The camera's view of vehicles, computed from the scene alone: picture boxes and visible shares.
 
 This module does not use the renderers, so that each is tested against the other. What the camera sees of a
 mesh is found by simtown/kernels/processor/silhouette.hpp.
@@ -170,7 +170,7 @@ def boxes(batch: SceneBatch, width: int, height: int) -> np.ndarray:
 def unclipped_boxes(
     entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, width: int, height: int
 ) -> np.ndarray:
-    """As :func:`boxes` for (n, v) entities, (n, v, 3) poses and (n, 7) cameras, running on beyond the
+    """:func:`boxes` for (n, v) entities, (n, v, 3) poses and (n, 7) cameras, running on beyond the
     picture's edges.
     """
     return _silhouettes(entity, pose, camera, (width, height))[0]

@@ -23,7 +23,7 @@ _SEAT = 0.46  # height of a bench, metres
 
 @dataclass(frozen=True)
 class _Pose:
-    """How a body stands. Points are (x, y, z) metres; of a pair the right one (-x) comes first.
+    """A body's posture. Points are (x, y, z) metres; of a pair the right one (-x) comes first.
 
     Attributes:
         ankles: of both legs.
@@ -130,7 +130,7 @@ def _person(
 
 
 def _bench() -> Mesh:
-    """What somebody sits on: slats, a rest and two legs."""
+    """A bench: slats, a rest and two legs."""
     seat = [box((1.35, 0.19, 0.06), (0.0, y, _SEAT - 0.06), "wood") for y in (-0.16, 0.07)]
     rest = box((1.35, 0.06, 0.22), (0.0, 0.24, 0.72), "wood")
     leg = box((0.08, 0.42, _SEAT - 0.06), (0.0, -0.03, 0.0), "dark")

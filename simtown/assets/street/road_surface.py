@@ -1,4 +1,4 @@
-"""What never changes: road, pavements, lawn and hills, and the clouds above them.
+"""The parts that never change: road, pavements, lawn and hills, and the clouds above them.
 
 The road runs along x with two lanes: the near one (y < 0) heads right, the far one (y > 0) heads left. A
 parking strip lies before them.

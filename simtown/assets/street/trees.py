@@ -74,7 +74,7 @@ def poplar() -> Mesh:
 
 
 def _bands() -> Mesh:
-    """What a birch's stem is dark with."""
+    """The dark bands of a birch's stem."""
     return join(lathe([(z, 0.16), (z + 0.13, 0.16)], "charcoal", (0.04, 0.0, 0.0)) for z in (0.6, 1.2, 1.75))
 
 

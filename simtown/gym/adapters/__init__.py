@@ -14,12 +14,12 @@ from simtown.language.words.replies import Gold, read_reply, score_reply
 
 
 def gold_of(task: Task) -> dict[str, Any]:
-    """What replies to a task are compared with, in plain JSON values."""
+    """The right answer of a task in plain JSON values, to compare replies with."""
     return {**asdict(task.gold), "choices": list(task.gold.choices)}
 
 
 def score(reply: str, gold: dict[str, Any]) -> float:
-    """As :meth:`simtown.gym.Task.score`, where only the gold of a task is at hand."""
+    """:meth:`simtown.gym.Task.score` of a task of which only the gold is at hand."""
     return score_reply(reply, Gold(**gold), spoken_names(gold["type"]))
 
 

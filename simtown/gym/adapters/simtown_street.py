@@ -1,4 +1,4 @@
-"""What a wheel has beside simtown, not in it: verifiers imports tasksets by names without dots."""
+"""A module that a wheel holds beside the package: verifiers imports tasksets by names without dots."""
 
 from simtown.gym.adapters.verifiers import StreetTaskset as StreetTaskset
 

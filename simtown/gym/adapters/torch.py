@@ -47,7 +47,7 @@ class TaskStream(IterableDataset):
             }
 
     def state_dict(self) -> dict[str, int]:
-        """How many tasks this copy has given since its start."""
+        """The number of tasks that this copy has given since its start."""
         return {"given": self._given}
 
     def load_state_dict(self, state: dict[str, int]) -> None:

@@ -26,7 +26,7 @@ class Target(NamedTuple):
 
 
 def target(name: str, array: Any, shape: tuple[int, ...], dtype: Any) -> Target:
-    """Where an array on a card lies. It has ``__cuda_array_interface__`` or ``__dlpack__``.
+    """The place of an array on a card. The array has ``__cuda_array_interface__`` or ``__dlpack__``.
 
     Raises:
         ValueError: it is not an array on a card, has another shape or type, is not in C order, or must not be

@@ -22,7 +22,7 @@ class CardMemoryError(CardError):
 
 
 class Launch(NamedTuple):
-    """How a kernel is launched.
+    """The launch of a kernel.
 
     Attributes:
         grid: blocks each way.
@@ -71,7 +71,7 @@ class _Driver:
 
 
 def _error(code: int, name: str) -> CardError:
-    """What an error of CUDA means, and what to do."""
+    """The meaning of a CUDA error, and its remedy."""
     if code == _OUT_OF_MEMORY:
         remedy = "end other programs that use it, or draw fewer pictures at once"
         return CardMemoryError(f"the card's memory is full: {remedy}")
@@ -157,7 +157,7 @@ class Card:
         self._call(self._driver.cuEventRecord, event, stream)
 
     def wait(self, stream: Any, event: Any) -> None:
-        """What is queued on the stream from now on runs after the event."""
+        """Make work that is queued on the stream from now on run after the event."""
         self._call(self._driver.cuStreamWaitEvent, stream, event, 0)
 
     def synchronize(self, event: Any) -> None:
@@ -197,7 +197,7 @@ class Card:
 
 
 def _architecture(model: str, capability: tuple[int, int], driver: int, nvrtc: Any) -> str:
-    """What to compile for: the newest architecture that both the card and the compiler know.
+    """The architecture to compile for: the newest that both the card and the compiler know.
 
     Raises CardError.
     """

@@ -179,7 +179,7 @@ class Cuda:
                     self.card.wait(stream, lane.done)
 
     def draw(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> CardFrames:
-        """As :meth:`render`, and the pictures stay on the card: they are there when this returns.
+        """:meth:`render`, but the pictures stay on the card; they are complete when this returns.
 
         Raises CardError if they do not fit.
         """

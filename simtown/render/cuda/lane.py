@@ -95,7 +95,7 @@ class Lane:
         return self._pinned[name]
 
     def bytes(self) -> int:
-        """Of the card's memory, kept for working."""
+        """Bytes of the card's memory that are kept for working."""
         return sum(size for _, size in self._held.values())
 
     def forget(self) -> None:

@@ -65,7 +65,7 @@ Shaped = tuple[tuple[int, ...], np.dtype[Any]]
 
 
 class Size(NamedTuple):
-    """What decides the layout of a launch's memory.
+    """The sizes that decide the layout of a launch's memory.
 
     Attributes:
         scenes: of the launch.
@@ -93,7 +93,7 @@ class Size(NamedTuple):
 
     @property
     def slots(self) -> int:
-        """Of a scene: the ground, vehicles and props."""
+        """Slots of a scene: the ground, vehicles and props."""
         return 1 + self.vehicles + self.props
 
     @property
@@ -103,7 +103,7 @@ class Size(NamedTuple):
 
     @property
     def most_larges(self) -> int:
-        """Of these, those whose edges need 64 bits: few in a small picture, more in a large one."""
+        """Large triangles whose edges need 64 bits: few in a small picture, more in a large one."""
         return min(self.most_pieces, max(1024, self.width * self.height // 256))
 
 
@@ -143,12 +143,12 @@ def work(size: Size) -> dict[str, Shaped]:
 
 
 def size_in_bytes(shape: tuple[int, ...], kind: np.dtype[Any]) -> int:
-    """Of an array."""
+    """Bytes of an array."""
     return math.prod(shape) * kind.itemsize
 
 
 def offsets(arrays: Mapping[str, Shaped], start: int = 0) -> tuple[dict[str, int], int]:
-    """Where arrays lie one behind the other, from byte `start` on, and where the last one ends."""
+    """Offsets of arrays that lie one behind the other from byte `start` on, and the end of the last one."""
     places = {}
     for name, (shape, kind) in arrays.items():
         places[name] = start
@@ -157,7 +157,7 @@ def offsets(arrays: Mapping[str, Shaped], start: int = 0) -> tuple[dict[str, int
 
 
 def town() -> tuple[dict[str, np.ndarray], dict[str, int]]:
-    """What never changes: the arrays of struct Town, and its numbers."""
+    """The parts that never change: the arrays of struct Town, and its numbers."""
     a, (palette, kinds, tints, roles) = atlas(), tables()
     extra = a.materials.astype(np.int32) | a.parts.astype(np.int32) << 8 | a.body.astype(np.int32) << 16
     rows = {"vertices": a.vertices, "hull": a.hull, "palette": palette, "tints": tints}
@@ -176,7 +176,7 @@ def town() -> tuple[dict[str, np.ndarray], dict[str, int]]:
 
 
 class MemoryNeeds(NamedTuple):
-    """What every kind of thing and every weather needs of a launch's memory.
+    """Memory of a launch that every kind of thing and every weather needs.
 
     Attributes:
         ground_faces: triangles of the ground.
@@ -193,7 +193,7 @@ class MemoryNeeds(NamedTuple):
     layered: np.ndarray
 
     def size(self, batch: SceneBatch, width: int, height: int) -> Size:
-        """What the launches of a batch need.
+        """The size that the launches of a batch need.
 
         Room for triangles and lamps is rounded up, so that like batches lie in memory alike.
         """
@@ -212,7 +212,7 @@ def _up(count: int, step: int) -> int:
 
 @lru_cache(maxsize=1)
 def needs() -> MemoryNeeds:
-    """Those of the town, worked out once a process."""
+    """Memory needs of the town, computed once a process."""
     a = atlas()
     full = np.diff(a.triangle_start) << 16 | np.diff(a.lamp_start)
     in_pose = full[len(ENTITIES) + IN_POSE]
