@@ -66,7 +66,7 @@ def as_it_falls() -> Iterator[None]:
         vehicles, paint, *_ = fill(world, ANY_STREET, 0, draws)
         return vehicles, paint, weather, things and (things[0], draws.below(MOST_COUNT + 1))
 
-    def searched(*args: Any) -> search.AskedBatch:
+    def searched(*args: Any) -> search.Questions:
         batch = ask(*args)
         return replace(batch, answer=batch.values.answer.copy())
 

@@ -14,7 +14,8 @@ from PIL import Image
 from simtown.datasets import asked
 from simtown.datasets.settings import Settings
 from simtown.language.asking.families import ANSWERS, Family
-from simtown.language.asking.search import AskedBatch, ask_families
+from simtown.language.asking.question import Questions
+from simtown.language.asking.search import ask_families
 from simtown.language.meaning.programs import decode
 from simtown.render.raster import Raster
 from simtown.scenes.silhouette import boxes
@@ -43,7 +44,7 @@ def main() -> None:
     PAGE.write_text(f"{before}{MARK}\n" + "\n".join(parts), encoding="utf-8")
 
 
-def section(family: Family, batch: AskedBatch) -> str:
+def section(family: Family, batch: Questions) -> str:
     """What the page says of a family."""
     lines = [f"### {family.name}", "", f"![{family.name}](gallery/families/{family.name}.webp)", ""]
     box = boxes(batch.scene, SIDE, SIDE)

@@ -16,6 +16,7 @@ import numpy as np
 
 from simtown.core.options import SettingsError
 from simtown.datasets.addresses import COMPOSITION
+from simtown.language.asking.drawing import askable
 from simtown.language.asking.families import (
     ANSWERS,
     CANNOT_TELL,
@@ -26,7 +27,7 @@ from simtown.language.asking.families import (
     slots_of,
 )
 from simtown.language.asking.hold_out import NO_LIMIT, HeldOut, HoldOut, RuleError, read_rule
-from simtown.language.asking.search import AskedBatch, AskingRecipe, askable
+from simtown.language.asking.question import AskingRecipe, Questions
 from simtown.language.asking.several import ask_several, may_follow
 from simtown.language.asking.twins import Twins, ask_twins, may_lead
 from simtown.language.meaning import programs
@@ -71,7 +72,7 @@ def recipe(settings: Settings, split: str) -> AskingRecipe:
         size=(settings.width, settings.height),
         jitter=settings.jitter,
         cannot_tell=settings.cannot_tell,
-        each=settings.questions_per_picture,
+        questions_per_picture=settings.questions_per_picture,
         hold_out=hold_out(settings, split == COMPOSITION) if settings.hold_out else None,
         twins=settings.twins,
         count_changes=count_changes,
@@ -138,7 +139,7 @@ def fair_answers(settings: Settings, split: str, family: Family) -> tuple[int, .
     return possible
 
 
-def keeps_rules(questions: AskedBatch, settings: Settings, split: str) -> np.ndarray:
+def keeps_rules(questions: Questions, settings: Settings, split: str) -> np.ndarray:
     """(n,) bool: which questions of a split hold no held-out composition; of COMPOSITION, hold one."""
     hold, counting = hold_out(settings, split == COMPOSITION), [f.answer == "count" for f in asked(settings)]
     counts = np.where(np.array(counting)[questions.family], questions.answer, -1)
@@ -202,7 +203,14 @@ def problems(settings: Settings) -> dict[str, str]:
     size, each = (settings.width, settings.height), settings.questions_per_picture
     for town in (train, test):
         trial = AskingRecipe(
-            0, "trial", town, named, settings.weathers, size, cannot_tell=settings.cannot_tell, each=each
+            0,
+            "trial",
+            town,
+            named,
+            settings.weathers,
+            size,
+            cannot_tell=settings.cannot_tell,
+            questions_per_picture=each,
         )
         for place, family in enumerate(named):
             if family.name not in unasked and not askable(trial, place):
@@ -245,7 +253,7 @@ def possible(settings: Settings, answer_type: str) -> tuple[int, ...]:
     return settings.kinds if answer_type == "kind" else tuple(range(len(ANSWERS[answer_type])))
 
 
-def columns(questions: AskedBatch, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
+def columns(questions: Questions, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
     """All columns of n questions except pictures, by name, the question first."""
     n, scene, known = len(index), questions.scene, questions.values
     types, texts = asked(settings), {text: place for place, text in enumerate(answers(settings))}
@@ -278,7 +286,7 @@ def columns(questions: AskedBatch, index: np.ndarray, settings: Settings) -> dic
     }
 
 
-def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.ndarray) -> AskedBatch:
+def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.ndarray) -> Questions:
     """The questions that belong to stored scenes and programs, answered anew.
 
     Raises ProgramError, QuestionError or LookupError for what no settings make.
@@ -298,7 +306,7 @@ def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.nd
     if settings.hand_made:
         forms = [read_question(scene.scene(row), question) for row, question in enumerate(words)]
         program = programs.stored([programs.encode(form) for form in forms])
-    return AskedBatch(
+    return Questions(
         scene=scene,
         visible=visible,
         family=family,

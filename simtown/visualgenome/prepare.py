@@ -41,7 +41,7 @@ from simtown.core.version import __version__
 from simtown.visualgenome import published
 from simtown.visualgenome.clean import Cleaner, summed, word_counts
 from simtown.visualgenome.clean_settings import STEPS, PrepareSettings
-from simtown.visualgenome.records import Attributes, Graph, ImageData, Objects, Questions, Regions
+from simtown.visualgenome.records import Attributes, Graph, ImageData, ImageQuestions, Objects, Regions
 from simtown.visualgenome.stream import Records
 
 NAME = "prepared.json"
@@ -75,7 +75,7 @@ def _attributes(record: Attributes) -> int:
 FURTHER: dict[str, tuple[str, type, Callable[[Any], int]]] = {
     "image_data": ("images", ImageData, lambda record: 1),
     "region_descriptions": ("regions", Regions, lambda record: len(record.regions)),
-    "question_answers": ("questions", Questions, lambda record: len(record.qas)),
+    "question_answers": ("questions", ImageQuestions, lambda record: len(record.qas)),
     "objects": ("objects", Objects, lambda record: len(record.objects)),
     "attributes": ("attributes", Attributes, _attributes),
 }

@@ -10,7 +10,7 @@ scene_graphs.json        :class:`Graph`       ends are numbers of objects in the
 objects.json             :class:`Objects`     1.4 merged objects: "merged_object_ids"
 attributes.json          :class:`Attributes`  1.0 says "object_names"; "attributes" may be missing
 region_descriptions.json :class:`Regions`     1.0 says "id" and "image" for "region_id" and "image_id"
-question_answers.json    :class:`Questions`   1.0 says "id" for "qa_id"
+question_answers.json    :class:`ImageQuestions` 1.0 says "id" for "qa_id"
 image_data.json          :class:`ImageData`   1.0 says "id" for "image_id"
 ======================== ==================== ============================================================
 
@@ -142,7 +142,7 @@ class ImageQuestion(msgspec.Struct, gc=False):
     question: str
 
 
-class Questions(_Image, kw_only=True, gc=False):
+class ImageQuestions(_Image, kw_only=True, gc=False):
     """Questions about an image, from question_answers.json."""
 
     qas: list[ImageQuestion]

@@ -103,7 +103,7 @@ def test_second_questions_are_yes_or_no_in_the_opposite_order(batch, recipe, pai
         assert (size == 1).all()
         return
     first = first[size > 1]
-    assert len(first) > 20 // recipe.each
+    assert len(first) > 20 // recipe.questions_per_picture
     one, other = pairs[first], pairs[first + 1]
     assert {recipe.families[place].answer for place in batch.family[other].ravel()} == {"truth"}
     truth = np.array([recipe.families[place].answer == "truth" for place in batch.family[one[:, 0]]])

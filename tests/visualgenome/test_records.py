@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import vg_files
 from simtown.core.files import DamagedError
-from simtown.visualgenome.records import Attributes, Graph, ImageData, Objects, Questions, Regions
+from simtown.visualgenome.records import Attributes, Graph, ImageData, ImageQuestions, Objects, Regions
 from simtown.visualgenome.stream import Records
 
 VERSIONS, PACKINGS = vg_files.VERSIONS, ("", ".zip", ".gz")
@@ -87,7 +87,7 @@ def test_regions_questions_and_images(released, plain_json, version):
     for image, expected in zip(Records(path, Regions), plain_json(path), strict=True):
         assert [region.phrase for region in image.regions] == [r["phrase"] for r in expected["regions"]]
     path = released("question_answers", version)
-    for image, expected in zip(Records(path, Questions), plain_json(path), strict=True):
+    for image, expected in zip(Records(path, ImageQuestions), plain_json(path), strict=True):
         assert [entry.question for entry in image.qas] == [q["question"] for q in expected["qas"]]
     path = released("image_data", version)
     for image, expected in zip(Records(path, ImageData), plain_json(path), strict=True):

@@ -19,7 +19,7 @@ from simtown.datasets.names import names
 from simtown.datasets.reading.reader import Example, example_of
 from simtown.datasets.reading.shard_file import read_entry
 from simtown.datasets.settings import HandMade, Settings
-from simtown.language.asking.search import AskedBatch
+from simtown.language.asking.question import Questions
 from simtown.language.asking.several import join
 from simtown.language.meaning.evaluate import CLOSE, ILL_POSED, evaluate
 from simtown.language.meaning.forms import Form
@@ -96,7 +96,7 @@ def write_dataset(
     with whole(Path(directory), "write_dataset") as temporary:
         for task in tasks(settings):
 
-            def given(index: np.ndarray, begin: int = first[task.split]) -> AskedBatch:
+            def given(index: np.ndarray, begin: int = first[task.split]) -> Questions:
                 return join([batch], begin + index)
 
             write_shard(temporary, settings, task, renderer, Clock(), given=given)
@@ -108,7 +108,7 @@ def write_dataset(
     return Described(manifest, f"{directory}: {split_counts(counts)}, made by hand")
 
 
-def _made(scenes: list[Scene], questions: list[str], size: tuple[int, int]) -> tuple[Settings, AskedBatch]:
+def _made(scenes: list[Scene], questions: list[str], size: tuple[int, int]) -> tuple[Settings, Questions]:
     """Questions about scenes, answered, and the settings of their data set. Raises HandMadeError."""
     words, forms = zip(*map(_read, scenes, questions), strict=True)
     vehicles = max(2, *(len(scene.vehicles) for scene in scenes))
@@ -138,7 +138,7 @@ def _made(scenes: list[Scene], questions: list[str], size: tuple[int, int]) -> t
         paint="uniform" if (batch.paint >= 0).any() else "own", questions=tuple(names),
         crowd=str(vehicles), own_families=toml,
     )  # fmt: skip
-    made = AskedBatch(
+    made = Questions(
         scene=batch, visible=visible, family=family, template=template, text=np.zeros_like(family),
         program=programs, words=list(words), answer=values.answer, values=values,
         tried=np.ones((len(words), 2), dtype=np.int64),

@@ -36,7 +36,7 @@ from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import SLOTS
 
 if TYPE_CHECKING:
-    from simtown.language.asking.search import AskedBatch, AskingRecipe
+    from simtown.language.asking.question import AskingRecipe, Questions
 
 #: Stages that are timed apart: sampling examples, wording their questions, drawing, encoding and writing.
 STAGES = ("sample", "question", "render", "encode", "write")
@@ -175,7 +175,7 @@ def recipe_of(settings: Settings, split: str) -> Recipe | AskingRecipe:
     return asked.recipe(settings, split)
 
 
-def draw(recipe: Recipe | AskingRecipe, index: np.ndarray) -> Examples | AskedBatch:
+def draw(recipe: Recipe | AskingRecipe, index: np.ndarray) -> Examples | Questions:
     """The examples with the numbers `index`, (n,) int64. Raises ImpossibleError."""
     if isinstance(recipe, Recipe):
         return sample(recipe, index)
@@ -183,7 +183,7 @@ def draw(recipe: Recipe | AskingRecipe, index: np.ndarray) -> Examples | AskedBa
         from simtown.language.asking.twins import ask_twins
 
         return ask_twins(recipe, index)
-    if recipe.each > 1:
+    if recipe.questions_per_picture > 1:
         from simtown.language.asking.several import ask_several
 
         return ask_several(recipe, index)
@@ -192,7 +192,7 @@ def draw(recipe: Recipe | AskingRecipe, index: np.ndarray) -> Examples | AskedBa
     return ask_families(recipe, index)
 
 
-def tried_of(examples: Examples | AskedBatch) -> Tried:
+def tried_of(examples: Examples | Questions) -> Tried:
     """(proposed, accepted) counts of the rejection loops of some examples, by name."""
     if isinstance(examples, Examples):
         return examples.tried
@@ -200,7 +200,7 @@ def tried_of(examples: Examples | AskedBatch) -> Tried:
     return {"placement": (streets, placed), "question": (placed, len(examples.words))}
 
 
-def columns(examples: Examples | AskedBatch, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
+def columns(examples: Examples | Questions, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
     """All columns of a batch except pictures, by name, the example first."""
     if not isinstance(examples, Examples):
         from simtown.datasets import asked
@@ -267,7 +267,7 @@ def write_shard(
     renderer: Renderer,
     clock: Clock,
     progress: Callable[[int], object] = lambda examples: None,
-    given: Callable[[np.ndarray], AskedBatch] | None = None,
+    given: Callable[[np.ndarray], Questions] | None = None,
 ) -> None:
     """Sample, draw and write one shard, or write the examples of the numbers that `given` takes.
 

@@ -51,7 +51,7 @@ from simtown.scenes.silhouette import visibility
 from simtown.scenes.weather import WEATHERS
 
 if TYPE_CHECKING:
-    from simtown.language.asking.search import AskedBatch
+    from simtown.language.asking.question import Questions
 
 #: Columns or pictures by name, the example first.
 Columns = Mapping[str, np.ndarray]
@@ -267,7 +267,7 @@ def _problems(stored: Columns, settings: Settings, quick: bool) -> Iterator[tupl
         yield from pair_problems(stored, each, answers.index(CANNOT_TELL) if settings.cannot_tell else -1)
 
 
-def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples | AskedBatch:
+def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples | Questions:
     """The examples that belong to stored scenes and their questions; measures that are rounded as stored.
 
     Raises FormError for what no settings make: unknown kinds, questions too close to call, vehicles that

@@ -11,23 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 
 from simtown.core.streams import choose
+from simtown.language.asking.drawing import WORD_DRAWS, DrawnWords, draw_questions, draw_words, text_of
 from simtown.language.asking.families import NARROWED, AskedWorld, Draws, Family, Template
 from simtown.language.asking.paper import ImpossibleError
-from simtown.language.asking.search import (
-    AskedBatch,
-    AskingRecipe,
-    Drawn,
-    ask_families,
-    draw_words,
-    rows_of,
-    text_of,
-)
-from simtown.language.asking.streets import Limits, kept
+from simtown.language.asking.question import AskingRecipe, Questions
+from simtown.language.asking.search import ask_families
+from simtown.language.asking.streets import Limits, streets_obey
 from simtown.language.meaning.evaluate import KNOWN, evaluate
 from simtown.language.meaning.programs import encode, stored
 from simtown.language.meaning.views import paint_colours
@@ -45,16 +39,52 @@ SEVERAL = 0.25
 SAME_WORDS = 40
 #: Questions of a picture, at most.
 MOST_QUESTIONS = 10
-#: Uniform numbers for the words of a question.
-_WORD_DRAWS = 64
 
 #: Places of families, each with some of its templates and their places.
 Askable: TypeAlias = list[tuple[int, list[tuple[int, Template]]]]
-#: The templates of a question, the world that it is about, what narrows its sets, and its answer in the first
-#: picture, -1 for either.
-Words: TypeAlias = tuple[Askable, AskedWorld, int | None, int]
-#: Scenes, visible shares, the scene of each row, and whether it could be placed.
-Second: TypeAlias = tuple[SceneBatch, np.ndarray, np.ndarray, np.ndarray]
+
+
+class WordsToDraw(NamedTuple):
+    """What the words of a further question are drawn from.
+
+    Attributes:
+        askable: the templates.
+        world: the kinds and colours that they may name.
+        narrowed: place in NARROWED of what narrows sets; None for any.
+        answer: the answer in the first picture, -1 for either.
+    """
+
+    askable: Askable
+    world: AskedWorld
+    narrowed: int | None
+    answer: int
+
+
+class Proposal(NamedTuple):
+    """Words that were drawn for a further question: the wanted answer, the family's place, the words."""
+
+    answer: int
+    family: int
+    drawn: DrawnWords
+
+
+class Placed(NamedTuple):
+    """Second pictures: scenes, visible shares, the scene of each row, and (k,) whether it could be placed."""
+
+    scenes: SceneBatch
+    visible: np.ndarray
+    at: np.ndarray
+    placed: np.ndarray
+
+
+class SecondPictures(Protocol):
+    """Pictures in which further questions have other answers than in the first ones."""
+
+    def words(self, row: int, number: int, attempt: int) -> WordsToDraw:
+        """What the words of question `number` about picture `row` are drawn from, by attempt."""
+
+    def scenes(self, address: np.ndarray, rows: np.ndarray, attempts: np.ndarray) -> Placed:
+        """The second pictures of (k,) rows, by addresses and attempts."""
 
 
 @dataclass
@@ -66,16 +96,14 @@ class Given:
         asking: (n,) bool, of which pictures more is asked.
         address: (n,) int64, for the draws.
         limits: n compositions that the questions keep to.
-        words: by row, number of the question, and attempt, what it is made of.
-        second: by (k,) addresses, rows and attempts, the second pictures.
+        second: the second pictures.
     """
 
-    asked: list[list[AskedBatch]]
+    asked: list[list[Questions]]
     asking: np.ndarray
     address: np.ndarray
     limits: Sequence[Limits | None]
-    words: Callable[[int, int, int], Words]
-    second: Callable[[np.ndarray, np.ndarray, np.ndarray], Second]
+    second: SecondPictures
 
 
 #: Asks the first questions about some pictures; the number counts the other streets for their words.
@@ -93,19 +121,21 @@ def may_follow(family: Family) -> bool:
     return family.name == "exist" or spatial(family)
 
 
-def ask_several(recipe: AskingRecipe, index: np.ndarray, begin: Begin | None = None) -> AskedBatch:
-    """The questions with the numbers `index` ((n,) int64), `recipe.each` of which share a picture.
+def ask_several(recipe: AskingRecipe, index: np.ndarray, begin: Begin | None = None) -> Questions:
+    """The questions with the numbers `index` ((n,) int64), of which several share a picture.
 
     Raises ImpossibleError if a picture has too few such questions.
     """
-    own, place = np.divmod(index, recipe.each * (1 + recipe.twins))
+    own, place = np.divmod(index, recipe.questions_per_picture * (1 + recipe.twins))
     pictures = np.unique(own)
-    asked = _asked(recipe, pictures, begin or _elsewhere, 0)
+    asked = _ask_pictures(recipe, pictures, begin or _elsewhere, 0)
     order = place * len(pictures) + np.searchsorted(pictures, own)
     return join([part for parts in zip(*asked, strict=True) for part in parts], order)
 
 
-def _asked(recipe: AskingRecipe, pictures: np.ndarray, begin: Begin, again: int) -> list[list[AskedBatch]]:
+def _ask_pictures(
+    recipe: AskingRecipe, pictures: np.ndarray, begin: Begin, again: int
+) -> list[list[Questions]]:
     """The first questions about every picture, the second ones, and so on.
 
     Where too few are found, the first one gets another street, so that its words hint at nothing.
@@ -113,26 +143,26 @@ def _asked(recipe: AskingRecipe, pictures: np.ndarray, begin: Begin, again: int)
     given = begin(recipe, pictures, again)
     if again > SAME_WORDS:
         given.address = given.address + (again << 40)
-    for _ in range(1, recipe.each):
-        given.asking = further(recipe, given)
+    for _ in range(1, recipe.questions_per_picture):
+        given.asking = ask_another_question(recipe, given)
     found = given.asking
     if found.all():
         return given.asked
     if again == recipe.streets:
-        exist = ", or add exist to `questions`" * (recipe.apart > 0)
+        exist = ", or add exist to `questions`" * (recipe.distinct_kinds > 0)
         raise ImpossibleError(
             f"too few questions of yes or no were found about picture {pictures[~found][0]}: give more "
             f"`entities` or `crowd`, or fewer `questions_per_picture`{exist}"
         )
     order = np.where(found, np.arange(len(found)), len(found) + np.cumsum(~found) - 1)
-    anew = _asked(recipe, pictures[~found], begin, again + 1)
+    anew = _ask_pictures(recipe, pictures[~found], begin, again + 1)
     return [
         [join([*both], order) for both in zip(*parts, strict=True)]
         for parts in zip(given.asked, anew, strict=True)
     ]
 
 
-def join(parts: Sequence[AskedBatch], order: np.ndarray) -> AskedBatch:
+def join(parts: Sequence[Questions], order: np.ndarray) -> Questions:
     """Rows of several batches, one behind the other, in an order."""
 
     def joined(columns: Sequence[Any]) -> Any:
@@ -150,62 +180,86 @@ def join(parts: Sequence[AskedBatch], order: np.ndarray) -> AskedBatch:
             first, **{f.name: joined([getattr(c, f.name) for c in columns]) for f in fields(first)}
         )
 
-    return cast(AskedBatch, joined(parts))
+    return cast(Questions, joined(parts))
 
 
-def further(recipe: AskingRecipe, given: Given) -> np.ndarray:
+def ask_another_question(recipe: AskingRecipe, given: Given) -> np.ndarray:
     """Ask one more question about pictures; it becomes the last one of `given.asked`.
 
     Returns (n,) bool, for which of them one is found; of the others it means nothing.
     """
     first, number, n = given.asked[0][0], len(given.asked), len(given.address)
     result = [
-        replace(AskedBatch.empty(n, 0), scene=part.scene, visible=part.visible, twins=part.twins)
+        replace(Questions.empty(n, 0), scene=part.scene, visible=part.visible, twins=part.twins)
         for part in given.asked[0]
     ]
-    found, begin = np.zeros(n, dtype=bool), 0
+    found = np.zeros(n, dtype=bool)
+    begin = 0
     for at_once in AT_ONCE[: TWIN_TURNS if recipe.twins else None]:
         rows = np.repeat(np.flatnonzero(given.asking & ~found), at_once)
         attempts = begin + np.arange(len(rows)) % at_once
-        address = given.address[rows] * MOST_QUESTIONS + number
         begin += at_once
-        numbers = recipe.stream("more words").uniform(address, _WORD_DRAWS, attempts).tolist()
-        proposals: dict[int, tuple[int, int, Drawn]] = {}
-        for k, (row, attempt, own) in enumerate(zip(rows.tolist(), attempts.tolist(), numbers, strict=True)):
-            (askable, world, narrowed, answer), draws = given.words(row, number, attempt), Draws(own)
-            family, templates = draws.choice(askable) if askable else (0, [])
-            if templates and (drawn := draw_words(world, templates, draws, narrowed)):
-                proposals[k] = answer, family, drawn
+        address = given.address[rows] * MOST_QUESTIONS + number
+        proposals = _propose(recipe, given.second, rows, number, address, attempts)
         if not proposals:
             continue
         rows, attempts, address = (column[[*proposals]] for column in (rows, attempts, address))
-        programs = stored([encode(form) for _, _, (_, _, form, _) in proposals.values()])
+        proposed = [*proposals.values()]
+        programs = stored([encode(proposal.drawn.form) for proposal in proposed])
+        wanted = np.array([proposal.answer for proposal in proposed])
         here = evaluate(first.scene, programs, first.visible, recipe.size, rows)
-        wanted = np.array([answer for answer, *_ in proposals.values()])
         fits = (here.state == KNOWN) & ~here.idle & ((wanted < 0) | (here.answer == wanted))
         for before, *_ in given.asked:
             fits &= (programs != before.program[rows]).any(axis=1)
         good = np.flatnonzero(fits)
         rows, attempts, programs, here = rows[good], attempts[good], programs[good], here.at(good)
-        scenes, visible, at_scene, fits = given.second(address[good], rows, attempts)
-        there = evaluate(scenes, programs, visible, recipe.size, at_scene)
-        fits &= (there.state == KNOWN) & ~there.idle & (there.answer != here.answer)
+        second = given.second.scenes(address[good], rows, attempts)
+        there = evaluate(second.scenes, programs, second.visible, recipe.size, second.at)
+        fits = second.placed & (there.state == KNOWN) & ~there.idle & (there.answer != here.answer)
         if recipe.hold_out:
-            fits &= kept([given.limits[row] for row in rows.tolist()], scenes[at_scene], programs)
+            limits = [given.limits[row] for row in rows.tolist()]
+            fits &= streets_obey(limits, second.scenes[second.at], programs)
         chosen = np.flatnonzero(fits)
         chosen = chosen[np.unique(rows[chosen], return_index=True)[1]]  # the first of each picture
-        into, proposed = rows[chosen], [*proposals.values()]
+        into = rows[chosen]
         found[into] = True
         for part, values in zip(result, (here, there), strict=False):
             part.values.keep(into, values.at(chosen))
             part.program[into], part.answer[into] = programs[chosen], values.answer[chosen]
             part.tried[into] = attempts[chosen, None] + 1
             for row, k in zip(into.tolist(), good[chosen].tolist(), strict=True):
-                _, family, (template, text, _, slots) = proposed[k]
-                part.family[row], part.template[row], part.text[row] = family, template, text
-                part.words[row] = text_of(recipe.families[family], template, text, slots)
+                _keep_words(recipe, part, row, proposed[k])
     given.asked.append(result)
     return found
+
+
+def _propose(
+    recipe: AskingRecipe,
+    second: SecondPictures,
+    rows: np.ndarray,
+    number: int,
+    address: np.ndarray,
+    attempts: np.ndarray,
+) -> dict[int, Proposal]:
+    """Words for question `number` about pictures, by the place of the row and the attempt."""
+    numbers = recipe.stream("more words").uniform(address, WORD_DRAWS, attempts).tolist()
+    proposals: dict[int, Proposal] = {}
+    for place, (row, attempt, own) in enumerate(zip(rows.tolist(), attempts.tolist(), numbers, strict=True)):
+        source = second.words(row, number, attempt)
+        draws = Draws(own)
+        family, templates = draws.choice(source.askable) if source.askable else (0, [])
+        drawn = draw_words(source.world, templates, draws, source.narrowed) if templates else None
+        if drawn:
+            proposals[place] = Proposal(source.answer, family, drawn)
+    return proposals
+
+
+def _keep_words(recipe: AskingRecipe, part: Questions, row: int, proposal: Proposal) -> None:
+    """Put the words of a further question into a row of the table."""
+    part.family[row] = proposal.family
+    part.template[row] = proposal.drawn.template
+    part.text[row] = proposal.drawn.text
+    part.words[row] = text_of(recipe.families[proposal.family], proposal.drawn)
 
 
 def seen_world(
@@ -225,28 +279,32 @@ def seen_world(
     return replace(world, chances=chances, colours=tuple(sorted(colours)) or world.colours)
 
 
-def _elsewhere(recipe: AskingRecipe, pictures: np.ndarray, again: int) -> Given:
-    """The first questions, and second streets that have the same vehicles, or in the end other ones."""
-    first = ask_families(recipe, pictures, again)
-    scene, hold, world = first.scene, recipe.hold_out, recipe.world
-    limits = [row.limits for row in rows_of(recipe, pictures)]
-    worlds = [seen_world(world, *seen) for seen in zip(scene.entity[:, None], scene.paint, strict=True)]
-    places = [*enumerate(recipe.families)]
-    where: Askable = [(place, [*enumerate(own.templates)]) for place, own in places if spatial(own)]
-    which: Askable = [(place, [(0, own.templates[0])]) for place, own in places if own.name == "exist"]
+class Elsewhere:
+    """Second streets that have the same vehicles at other places, or in the end other vehicles."""
 
-    coins = recipe.stream("further answers").uniform(pictures, MOST_QUESTIONS) < 0.5
+    def __init__(self, recipe: AskingRecipe, pictures: np.ndarray, first: Questions) -> None:
+        self._recipe = recipe
+        self._scene = first.scene
+        entity, paint = first.scene.entity[:, None], first.scene.paint
+        self._worlds = [seen_world(recipe.world, *seen) for seen in zip(entity, paint, strict=True)]
+        families = [*enumerate(recipe.families)]
+        self._where: Askable = [(at, [*enumerate(own.templates)]) for at, own in families if spatial(own)]
+        self._which: Askable = [(at, [(0, own.templates[0])]) for at, own in families if own.name == "exist"]
+        self._coins = recipe.stream("further answers").uniform(pictures, MOST_QUESTIONS) < 0.5
 
-    def words(row: int, number: int, attempt: int) -> Words:
+    def words(self, row: int, number: int, attempt: int) -> WordsToDraw:
+        """Templates about where the vehicles stand; in later attempts about which there are."""
         if attempt < SPATIAL:
-            return where, worlds[row], None, -1
+            return WordsToDraw(self._where, self._worlds[row], None, -1)
         # both pictures have kinds of their own, so the answer is drawn; sets stay whole, since a narrowed one
         # needs two vehicles of a kind, which the first question may have put into its own picture
-        return which, world, len(NARROWED), int(coins[row, number])
+        return WordsToDraw(self._which, self._recipe.world, len(NARROWED), int(self._coins[row, number]))
 
-    def second(address: np.ndarray, rows: np.ndarray, attempts: np.ndarray) -> Second:
+    def scenes(self, address: np.ndarray, rows: np.ndarray, attempts: np.ndarray) -> Placed:
+        """Streets that are drawn for these questions alone."""
+        scene, world, hold = self._scene, self._recipe.world, self._recipe.hold_out
         entity, weather = scene.entity[rows].astype(np.int64), scene.weather[rows]
-        numbers = recipe.stream("other vehicles").uniform(address, entity.shape[1], attempts)
+        numbers = self._recipe.stream("other vehicles").uniform(address, entity.shape[1], attempts)
         drawn = entity.copy()
         for sky in np.unique(weather):
             barred = hold.held[0].tables["weather"][:-1, sky] if hold and not hold.alone else False
@@ -258,8 +316,14 @@ def _elsewhere(recipe: AskingRecipe, pictures: np.ndarray, again: int) -> Given:
         street.entity[:], street.paint[:], street.weather[:] = entity, scene.paint[rows], weather
         street.camera[:] = scene.camera[rows]
         street.pose[:], visible, placed = place_crowds(
-            recipe.stream("elsewhere"), address, attempts, entity, street.camera
+            self._recipe.stream("elsewhere"), address, attempts, entity, street.camera
         )
-        return street, visible, np.arange(len(rows)), placed
+        return Placed(street, visible, np.arange(len(rows)), placed)
 
-    return Given([[first]], np.ones(len(pictures), dtype=bool), pictures, limits, words, second)
+
+def _elsewhere(recipe: AskingRecipe, pictures: np.ndarray, again: int) -> Given:
+    """The first questions, and second streets."""
+    first = ask_families(recipe, pictures, again)
+    limits = [question.limits for question in draw_questions(recipe, pictures)]
+    asking = np.ones(len(pictures), dtype=bool)
+    return Given([[first]], asking, pictures, limits, Elsewhere(recipe, pictures, first))

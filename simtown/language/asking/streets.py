@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,22 @@ from simtown.scenes.paint import may_change
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
 
-#: What :func:`fill_street` gives.
-Filled: TypeAlias = tuple[np.ndarray, np.ndarray, int, tuple[str, int] | None]
+
+class VehiclesOfStreet(NamedTuple):
+    """What a street has for a question.
+
+    Attributes:
+        entity: (most,) int64 kinds of vehicles, -1 for an empty slot.
+        paint: (most,) int8 their paints, -1 for the kind's own.
+        weather: the weather, -1 for any.
+        things: a noun and how many such things stand beside the road
+            (:func:`simtown.language.asking.requirements.plant_things`); None if the question is about none.
+    """
+
+    entity: np.ndarray
+    paint: np.ndarray
+    weather: int
+    things: tuple[str, int] | None
 
 
 @dataclass(frozen=True)
@@ -49,16 +63,13 @@ def fill_street(
     draws: Draws,
     limits: Limits | None = None,
     unclear: bool = False,
-) -> Filled | None:
+) -> VehiclesOfStreet | None:
     """The vehicles of a street in which a program may have an answer, and which keeps to limits.
 
     There are `number` of them, or fewer if no others fit. In an `unclear` street the answer may be too close
     to say.
 
-    Returns:
-        (most,) int64 entities, -1 for an empty slot; (most,) int8 paints, -1 for the kind's own; the weather,
-        -1 for any; and what :func:`simtown.language.asking.requirements.plant_things` puts beside the road.
-        None if the vehicles do not fit into a street of this world.
+    Returns None if the vehicles do not fit into a street of this world.
     """
     wanted = plan(form, answer, unclear, draws)
     if len(wanted.wants) > number:
@@ -73,8 +84,12 @@ def fill_street(
     if street.filled < world.least:
         return None
     order = sorted(range(world.most), key=[draws.below(1 << 30) for _ in range(world.most)].__getitem__)
-    shuffled = np.array(street.entity)[order], np.array(street.paint, dtype=np.int8)[order]
-    return *shuffled, street.weather, wanted.things
+    return VehiclesOfStreet(
+        entity=np.array(street.entity)[order],
+        paint=np.array(street.paint, dtype=np.int8)[order],
+        weather=street.weather,
+        things=wanted.things,
+    )
 
 
 #: Uniform numbers for some plans of each answer, in hundredths, a plan a line.
@@ -91,10 +106,10 @@ _SPREAD = [[int(number) / 100 for number in line.split()] for line in _HUNDREDTH
 
 
 def least_vehicles(
-    world: AskedWorld, form: Form, answers: Sequence[int], wanted: int, apart: int, unclear: bool
+    world: AskedWorld, form: Form, answers: Sequence[int], wanted: int, distinct_kinds: int, unclear: bool
 ) -> int:
     """The least number of vehicles, `wanted` or more, of a street in which any answer of a program fits, also
-    an `unclear` one, and `apart` vehicles whose kinds differ from all others'.
+    an `unclear` one, and `distinct_kinds` vehicles whose kinds differ from all others'.
 
     It is more than `world.most` if some answer never fits.
     Words that fit some answers alone, or need more vehicles for them, would give those away.
@@ -103,7 +118,7 @@ def least_vehicles(
     def needed(answer: int, numbers: list[float], unclear: bool) -> int:
         planned = plan(form, answer, unclear, Draws(numbers))
         wants = Counter(want.noun for want in planned.wants)
-        need = wants.total() + max(0, apart - sum(count == 1 for count in wants.values()))
+        need = wants.total() + max(0, distinct_kinds - sum(count == 1 for count in wants.values()))
         others = _kinds(world, None, _banned(world, planned))[1][0]
         return need if others or need >= world.least else world.most + 1
 
@@ -241,7 +256,7 @@ class _Street:
         return True
 
 
-def keeps(
+def may_ask(
     world: AskedWorld,
     form: Form,
     answers: Sequence[int],
@@ -269,7 +284,7 @@ def keeps(
     )
 
 
-def kept(
+def streets_obey(
     limits: Sequence[Limits | None], scenes: SceneBatch, programs: np.ndarray | None = None
 ) -> np.ndarray:
     """(n,) bool: which streets show a composition or none, as they must, and which further questions about

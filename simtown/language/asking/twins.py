@@ -11,7 +11,7 @@ examples: two pictures, two questions. Otherwise a group is a pair. With several
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -21,19 +21,21 @@ import numpy as np
 
 from simtown.assets.catalogue import PROPS
 from simtown.assets.entities import ENTITIES
+from simtown.language.asking.drawing import draw_questions
 from simtown.language.asking.families import NARROWED, AskedWorld, Draws, Family, Template, means
-from simtown.language.asking.search import STREETS, WORDS, AskedBatch, AskingRecipe, Row, rows_of, search
+from simtown.language.asking.question import AskingRecipe, Question, Questions
+from simtown.language.asking.search import STREETS, WORDS, Streets, search
 from simtown.language.asking.several import (
     Askable,
     Given,
-    Second,
-    Words,
+    Placed,
+    WordsToDraw,
+    ask_another_question,
     ask_several,
-    further,
     join,
     seen_world,
 )
-from simtown.language.asking.streets import kept
+from simtown.language.asking.streets import streets_obey
 from simtown.language.meaning.evaluate import KNOWN, SEEN_WORDS, Values, evaluate
 from simtown.language.meaning.forms import Form, fill
 from simtown.language.meaning.nouns import kinds_meant
@@ -109,14 +111,14 @@ class _Edit(NamedTuple):
     weather: Any
 
 
-def ask_twins(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
+def ask_twins(recipe: AskingRecipe, index: np.ndarray) -> Questions:
     """The examples with the numbers `index` ((n,) int64). Raises ImpossibleError."""
-    if recipe.each > 1:
+    if recipe.questions_per_picture > 1:
         return ask_several(recipe, index, _begin)
     groups = np.unique(index // GROUP)
     given, n = _begin(recipe, 2 * groups), len(groups)
     # further questions are never unclear: beside first ones that may be, their words would hint
-    found = further(recipe, given) if not recipe.cannot_tell else np.zeros(n, dtype=bool)
+    found = ask_another_question(recipe, given) if not recipe.cannot_tell else np.zeros(n, dtype=bool)
     parts, alone = [part for both in given.asked for part in both], np.flatnonzero(~found)
     places = np.arange(GROUP * n).reshape(GROUP, n).T
     if len(alone):
@@ -125,7 +127,7 @@ def ask_twins(recipe: AskingRecipe, index: np.ndarray) -> AskedBatch:
     return join(parts, places[np.searchsorted(groups, index // GROUP), index % GROUP])
 
 
-def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[Row]:
+def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[Question]:
     """The first question of each pair of examples, with both answers: first the one that an edit undoes with
     greater ease, such as yes.
 
@@ -133,25 +135,25 @@ def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[Row]:
     other stands; the shortest and the longest are neighbours too, so every kind is as often an answer.
     """
     u = recipe.stream("twin answer").uniform(pairs, 2)
-    rows = list(rows_of(recipe, 2 * pairs))
-    for row, twin, (low, far) in zip(rows, rows_of(recipe, 2 * pairs + 1), u.tolist(), strict=True):
-        answers, row.other = row.answers, twin.answer
+    rows = list(draw_questions(recipe, 2 * pairs))
+    for row, twin, (low, far) in zip(rows, draw_questions(recipe, 2 * pairs + 1), u.tolist(), strict=True):
+        answers, row.twin_answer = row.answers, twin.answer
         limits = row.limits if row.limits and not row.limits.alone else None
         if row.family.answer == "count":
             at = int(low * (len(answers) - 1))
-            row.other, row.answer = answers[at : at + 2]
+            row.twin_answer, row.answer = answers[at : at + 2]
         elif row.family.answer == "kind":
             if limits:
                 answers = tuple(kind for kind in answers if not limits.held.tables["kind"][row.answer, kind])
             by_length = sorted(answers, key=lambda kind: half_sizes()[kind, 0])
             step = 1 + int(far * min(_NEIGHBOURS, len(answers) - 1))
-            row.other = by_length[(by_length.index(row.answer) + step) % len(answers)]
-        elif not row.unclear:
-            row.other, row.answer = sorted((row.answer, row.other))
+            row.twin_answer = by_length[(by_length.index(row.answer) + step) % len(answers)]
+        elif not row.wants_cannot_tell:
+            row.twin_answer, row.answer = sorted((row.answer, row.twin_answer))
         if limits and row.family.answer in ("kind", "group"):  # a weather for both
             kinds = np.arange(len(ENTITIES)) if row.family.answer == "kind" else groups()[:-1]
             free = (recipe.world.chances > 0)[:, None] & ~limits.held.tables["weather"][:-1]
-            both = [free[kinds == answer].any(axis=0) for answer in (row.answer, row.other)]
+            both = [free[kinds == answer].any(axis=0) for answer in (row.answer, row.twin_answer)]
             fits = [weather for weather in recipe.world.weathers if both[0][weather] and both[1][weather]]
             if fits and limits.weather not in fits:
                 row.limits = replace(limits, weather=fits[int(far * len(fits))])
@@ -160,9 +162,9 @@ def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[Row]:
 
 def _begin(recipe: AskingRecipe, pairs: np.ndarray, again: int = 0) -> Given:
     """The first questions of the pairs `pairs`, and what is asked further of their pictures."""
-    rows = [replace(row, begin=again * WORDS * STREETS) for row in answer_pairs(recipe, pairs)]
-    edits = Edits(recipe, len(rows))
-    first, other = search(recipe, rows, edits), edits.batch
+    questions = [replace(row, first_attempt=again * WORDS * STREETS) for row in answer_pairs(recipe, pairs)]
+    edits = Edits(recipe, len(questions))
+    first, other = search(recipe, questions, edits), edits.batch
     scene = first.scene
     # fog is as thin as from this camera, though only one of the two pictures may have it
     intensity = thin_fog(other.scene.weather, scene.intensity, scene.camera)
@@ -172,67 +174,77 @@ def _begin(recipe: AskingRecipe, pairs: np.ndarray, again: int = 0) -> Given:
     changed["prop"] = np.where((edits.edit == THING)[:, None], other.scene.prop, scene.prop)
     other = replace(
         first, scene=replace(scene, **changed), visible=other.visible, values=other.values, tried=other.tried,
-        answer=np.array([row.other for row in rows]),
+        answer=np.array([row.twin_answer for row in questions]),
     )  # fmt: skip
     # whichever street is easier to find, either is as often the first picture
     swapped = recipe.stream("first picture").uniform(pairs, 1)[:, 0] < 0.5
-    swaps = np.arange(len(rows)) + np.where([swapped, ~swapped], len(rows), 0)
+    swaps = np.arange(len(questions)) + np.where([swapped, ~swapped], len(questions), 0)
     edit = np.where(swapped, _BACK[edits.edit], edits.edit)
-    twins = Twins(pairs * recipe.each, edit, edits.edited)
+    twins = Twins(pairs * recipe.questions_per_picture, edit, edits.edited)
     pictures = [replace(join([first, other], order), twins=twins) for order in swaps]
-    truth = np.array([row.family.answer == "truth" for row in rows]) & (pictures[0].answer >= 0)
+    truth = np.array([row.family.answer == "truth" for row in questions]) & (pictures[0].answer >= 0)
     wanted = np.where(truth, 1 - pictures[0].answer, -1)
-    askable = [[_askable(recipe.families, edit, alone) for alone in (False, True)] for edit in range(WEATHER)]
-    entity = np.stack([part.scene.entity for part in pictures], axis=1)
-    paint = np.stack([part.scene.paint for part in pictures], axis=1)
-    known: dict[tuple[int, int], tuple[Askable, AskedWorld, int | None]] = {}
+    limits = [question.limits for question in questions]
+    return Given([pictures], edit < WEATHER, pairs, limits, TwinPictures(recipe, pictures, wanted))
 
-    def words(row: int, number: int, attempt: int) -> Words:
-        answer = int(wanted[row]) if number == 1 else -1
+
+class TwinPictures:
+    """The other picture of each pair, in which further questions have other answers."""
+
+    def __init__(self, recipe: AskingRecipe, pictures: list[Questions], wanted: np.ndarray) -> None:
+        assert pictures[0].twins is not None
+        self._recipe, self._picture, self._wanted = recipe, pictures[1], wanted
+        self._edit, self._edited = pictures[0].twins.edit, pictures[0].twins.edited
+        self._entity = np.stack([part.scene.entity for part in pictures], axis=1)
+        self._paint = np.stack([part.scene.paint for part in pictures], axis=1)
+        self._askable = [
+            [_askable(recipe.families, edit, alone) for alone in (False, True)] for edit in range(WEATHER)
+        ]
+        self._known: dict[tuple[int, int], WordsToDraw] = {}
+
+    def words(self, row: int, number: int, attempt: int) -> WordsToDraw:
+        """Templates of questions whose answers the edit may flip, about what the pictures show."""
+        answer = int(self._wanted[row]) if number == 1 else -1
         where = answer if answer >= 0 else attempt % 2
-        if (row, where) not in known:
-            what, slot = int(edit[row]), int(edits.edited[row])
-            its = entity[row, [1 - where, where], slot].tolist()
-            alone = bool(((entity[row] == max(its)).sum(axis=1) < 2).all())
-            world = seen_world(recipe.world, entity[row], paint[row], its)
-            known[row, where] = askable[what][alone], world, _NARROWED[what]
-        return *known[row, where], answer
+        if (row, where) not in self._known:
+            self._known[row, where] = self._words_about(row, where)
+        return self._known[row, where]._replace(answer=answer)
 
-    def second(address: np.ndarray, rows: np.ndarray, attempts: np.ndarray) -> Second:
-        return pictures[1].scene, pictures[1].visible, rows, np.ones(len(rows), dtype=bool)
+    def _words_about(self, row: int, where: int) -> WordsToDraw:
+        """Words about the vehicle that is edited, first of all about its kind in one of the two pictures."""
+        edit, slot, entity = int(self._edit[row]), int(self._edited[row]), self._entity[row]
+        kinds = entity[[1 - where, where], slot].tolist()
+        alone = bool(((entity == max(kinds)).sum(axis=1) < 2).all())
+        world = seen_world(self._recipe.world, entity, self._paint[row], kinds)
+        return WordsToDraw(self._askable[edit][alone], world, _NARROWED[edit], -1)
 
-    return Given([pictures], edit < WEATHER, pairs, [row.limits for row in rows], words, second)
+    def scenes(self, address: np.ndarray, rows: np.ndarray, attempts: np.ndarray) -> Placed:
+        """The other pictures, whatever the attempt."""
+        return Placed(self._picture.scene, self._picture.visible, rows, np.ones(len(rows), dtype=bool))
 
 
 class Edits:
     """The twins of n streets, and what is edited: (n,) as in Twins."""
 
     def __init__(self, recipe: AskingRecipe, n: int) -> None:
-        self.recipe, self.batch = recipe, AskedBatch.empty(n, recipe.world.most)
+        self.recipe, self.batch = recipe, Questions.empty(n, recipe.world.most)
         self.edit, self.edited = np.zeros((2, n), dtype=np.uint8)
 
-    def find(
-        self,
-        places: np.ndarray,
-        rows: list[Row],
-        attempt: np.ndarray,
-        scenes: SceneBatch,
-        visible: np.ndarray,
-    ) -> np.ndarray:
+    def keep(self, streets: Streets, rows: Sequence[Question]) -> np.ndarray:
         """Search edits of streets and keep the first of each that has the other answer.
 
         Args:
-            places: (k,) where the twins are kept.
+            streets: k streets in which the first answer is true.
             rows: k questions.
-            attempt: (k,) numbers of the streets, for the addresses of draws.
-            scenes: k streets in which the first answer is true.
-            visible: (k, v) visible shares.
 
         Returns:
             (k,) bool, for which an edit was found.
         """
+        places, attempt, scenes, visible = streets.question, streets.attempt, streets.scene, streets.visible
         found = np.zeros(len(rows), dtype=bool)
-        index, other = np.array([(row.index, row.other) for row in rows], dtype=np.int64).reshape(-1, 2).T
+        index, other = (
+            np.array([(row.index, row.twin_answer) for row in rows], dtype=np.int64).reshape(-1, 2).T
+        )
         programs = stored([row.numbers for row in rows])
         coloured = np.asarray(np.isin(programs, SEEN_WORDS).any(axis=1))
         numbers = self.recipe.stream("edit").uniform(index, _EDIT_DRAWS, attempt).tolist()
@@ -255,7 +267,7 @@ class Edits:
             self.batch.tried[places, 1] += np.bincount(at, minlength=len(rows))
             values, fits = self._judged(made, programs[at], seen, other[at])
             if self.recipe.hold_out:
-                fits &= kept([rows[i].limits for i in at.tolist()], made)
+                fits &= streets_obey([rows[i].limits for i in at.tolist()], made)
             while fits.any():
                 first = np.flatnonzero(fits)
                 first = first[np.unique(at[first], return_index=True)[1]]  # the first edit of each question
@@ -336,17 +348,17 @@ class Edits:
         return place_crowds(stream, index[which], address[which], entity, camera, kept=pose, rough=rough)
 
 
-def _edits(world: AskedWorld, row: Row, scenes: SceneBatch, i: int, draws: Draws) -> Iterator[_Edit]:
+def _edits(world: AskedWorld, row: Question, scenes: SceneBatch, i: int, draws: Draws) -> Iterator[_Edit]:
     """Edits of scene i that may give a question its other answer, the least ones first; none adds a vehicle,
     since the other picture may come first.
     """
     entity, paint, pose = scenes.entity[i].tolist(), scenes.paint[i].tolist(), scenes.pose[i]
     sky, parts, free = int(scenes.weather[i]), _words_of(row.form), may_change()[:-1]
     if "weather" in parts:
-        yield _Edit(WEATHER, 0, entity[0], paint[0], row.other)
+        yield _Edit(WEATHER, 0, entity[0], paint[0], row.twin_answer)
         return
-    if row.filled is not None and row.filled[3]:
-        yield from _thing_edits(row.filled[3][0], scenes.prop[i].tolist(), sky, draws)
+    if row.filled is not None and row.filled.things:
+        yield from _thing_edits(row.filled.things[0], scenes.prop[i].tolist(), sky, draws)
         return
     named = np.where(_named(parts), world.chances, 0.0)
     present = [slot for slot, kind in enumerate(entity) if kind >= 0]
@@ -398,20 +410,22 @@ def _thing_edits(noun: str, prop: list[int], sky: int, draws: Draws) -> Iterator
         yield _Edit(THING, slot, draws.choice(kinds), -1, sky)
 
 
-def _exchanged(world: AskedWorld, row: Row, named: np.ndarray, kind: int) -> np.ndarray:
+def _exchanged(world: AskedWorld, row: Question, named: np.ndarray, kind: int) -> np.ndarray:
     """Chances of the kinds for which a vehicle is exchanged so that a question may have its other answer."""
     if row.family.answer == "kind":
-        return np.where(np.arange(len(ENTITIES)) == row.other, 1.0, 0.0)
+        return np.where(np.arange(len(ENTITIES)) == row.twin_answer, 1.0, 0.0)
     if row.family.answer == "group":
-        return np.where(groups()[:-1] == row.other, world.chances, 0.0)
+        return np.where(groups()[:-1] == row.twin_answer, world.chances, 0.0)
     if row.family.answer == "colour":
-        return np.where(own_colours() == row.other, world.chances, 0.0)
+        return np.where(own_colours() == row.twin_answer, world.chances, 0.0)
     return np.where(named > 0, 0.0, world.chances) if named[kind] or not named.any() else named
 
 
-def _paint(world: AskedWorld, row: Row, parts: frozenset[str], draws: Draws) -> int:
+def _paint(world: AskedWorld, row: Question, parts: frozenset[str], draws: Draws) -> int:
     """A paint of the colour that is the other answer, or of one that is named, or any."""
-    wanted = [row.other] if row.family.answer == "colour" else [COLOURS.index(c) for c in parts & {*COLOURS}]
+    wanted = (
+        [row.twin_answer] if row.family.answer == "colour" else [COLOURS.index(c) for c in parts & {*COLOURS}]
+    )
     fits = np.isin(paint_colours(), sorted(wanted)) & (world.paint > 0)
     named = fits.any() and (row.family.answer == "colour" or draws.often(0.5))
     return draws.weighted(np.where(fits, world.paint, 0.0) if named else world.paint)
