@@ -194,7 +194,7 @@ def problems(settings: Settings) -> dict[str, str]:
     found = {family.name: train.problem(family) or test.problem(family) for family in known}
     if settings.width * settings.height < SMALL**2:
         few = f"needs larger pictures, in which colours are seen: `size` of {SMALL} or more"
-        found |= {f.name: few for f in known if any("colour" in t.program for t in f.templates)}
+        found |= {f.name: few for f in known if any("colour" in t.form.words for t in f.templates)}
     if settings.twins and settings.questions_per_picture > 1:
         one = "has twins of which nothing else can be asked: leave out `questions_per_picture`"
         found |= {family.name: one for family in known if not may_lead(family)}

@@ -1,6 +1,5 @@
 """Asking a trained model: on another data set, or a question about one picture."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -170,8 +169,6 @@ _DRAWN = 512
 #: Two boxes that share more than this of their union cover one place.
 _SAME = 0.3
 
-#: The forms of the paper's questions, in which the groups are subject, relation and object.
-_OF_PAIR = re.compile(r"holds\((?:a|the)\(all\((.*)\)\), related\((.*), (?:a|the)\(all\((.*)\)\)\)\)")
 _EXAMPLE = text(ENTITIES[0], RELATION_NAMES[0], ENTITIES[1])
 _LIKE = f"ask like '{_EXAMPLE}', about vehicles of simtown preview --entity all"
 
@@ -322,10 +319,17 @@ def triple(form: Form, trained: Settings) -> tuple[int, int, int]:
     Raises SettingsError if a question of this form is none of the paper's, or about what a run of these
     settings has not learned.
     """
-    asked = _OF_PAIR.fullmatch(str(form))
-    if asked is None or not {asked[1], asked[3]} <= {*ENTITIES}:
-        raise SettingsError(f"the question is not understood: {_LIKE}")
-    subject, relation, obj = asked.groups()
+    match form:
+        case Form(
+            "holds",
+            (
+                Form("a" | "the", (Form("all", (subject,)),)),
+                Form("related", (relation, Form("a" | "the", (Form("all", (obj,)),)))),
+            ),
+        ) if {subject, obj} <= {*ENTITIES}:
+            pass
+        case _:
+            raise SettingsError(f"the question is not understood: {_LIKE}")
     if relation not in trained.relations:
         learned = ", ".join(trained.relations)
         raise SettingsError(f"the run learned {learned}: it cannot be asked what is {relation}")

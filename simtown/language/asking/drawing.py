@@ -183,7 +183,7 @@ def _vehicles_needed(recipe: AskingRecipe, question: Question, form: Form, attem
     """Vehicles of the streets of a question with this program; None if it must not be asked."""
     family, world = question.family, recipe.world
     may_be_unclear = recipe.cannot_tell > 0 and not family.clear
-    if may_be_unclear and not may_be_close(str(form)):
+    if may_be_unclear and not may_be_close(form):
         return None  # no street makes it unclear, so its words would hint
     answers = question.answers if family.answer in ("truth", "count") else (question.answer,)
     vehicles = least_vehicles(

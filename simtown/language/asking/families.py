@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from itertools import accumulate
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, cast
 
 import msgspec
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from simtown.assets.entities import ENTITIES, KEEP_PAINT
 from simtown.core.streams import Stream
 from simtown.core.untrusted import parse_toml
-from simtown.language.meaning.forms import Form, fill
+from simtown.language.meaning.forms import Form, fill, parsed
 from simtown.language.meaning.nouns import (
     GROUPS,
     NOUNS,
@@ -66,8 +66,16 @@ CANNOT_TELL = "cannot tell"
 _VIEWERS = {relation.name: relation for relation in RELATIONS}
 #: Lanes and relations that hardly any vehicle has both.
 _RARE = ({"far", "in front of"}, {"parked", "behind"})
-#: Parts of programs whose values may be too close to say.
-_CLOSE = ("related(", "compared(", "nth(", "most(", "query(hidden", "query(box")
+#: Forms whose values may be too close to say, with the parts that they begin with.
+_CLOSE = (
+    ("related",),
+    ("compared",),
+    ("nth",),
+    ("most",),
+    ("utmost",),
+    ("query", "hidden"),
+    ("query", "box"),
+)
 
 
 class FamilyError(ValueError):
@@ -81,6 +89,11 @@ class Template:
     program: str
     slots: tuple[str, ...]
     texts: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+
+    @property
+    def form(self) -> Form:
+        """The program, in which numbers stand for slots."""
+        return cast(Form, parsed(self.program))
 
 
 def slots_of(template: Template, form: Form) -> list[Any]:
@@ -112,12 +125,12 @@ class Family:
     @property
     def clear(self) -> bool:
         """Whether some of its programs are never, or hardly ever, too close to say."""
-        return not all("one" in t.slots or may_be_close(t.program) for t in self.templates)
+        return not all("one" in t.slots or may_be_close(t.form) for t in self.templates)
 
 
-def may_be_close(program: str) -> bool:
-    """Whether the value of a program, as text, may be too close to say."""
-    return any(part in program for part in _CLOSE)
+def may_be_close(program: Form) -> bool:
+    """Whether the value of a program may be too close to say."""
+    return any(program.has(*beginning) for beginning in _CLOSE)
 
 
 @cache

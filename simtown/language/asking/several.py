@@ -112,8 +112,8 @@ Begin: TypeAlias = Callable[[AskingRecipe, np.ndarray, int], Given]
 
 def spatial(family: Family) -> bool:
     """Whether a family's answers are yes or no and hang on where given vehicles stand."""
-    programs = [template.program for template in family.templates]
-    return family.answer == "truth" and all(p.startswith("holds(") and "a(" not in p for p in programs)
+    programs = [template.form for template in family.templates]
+    return family.answer == "truth" and all(p.name == "holds" and not p.has("a") for p in programs)
 
 
 def may_follow(family: Family) -> bool:

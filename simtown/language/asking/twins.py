@@ -2,8 +2,8 @@
 
 The words and two answers are drawn first. A street is searched in which the first is true, then an edit of it
 in which the second is: one vehicle turned, painted, moved, exchanged for another kind, removed or added, or
-the weather. The least edits are tried first. A coin decides which picture comes first, so no words hint. Of
-a question that cannot be told one of the two pictures decides the answer.
+the weather. The least edits are tried first. Which picture comes first is random, so no wording gives
+the answer away. Where the right answer is "cannot tell", it is so in one of the two pictures.
 
 If a question of yes or no is asked whose answer flips too, the same two pictures are a group of four
 examples: two pictures, two questions. Otherwise a group is a pair. With several a picture, all have so many.
@@ -37,7 +37,7 @@ from simtown.language.asking.several import (
 )
 from simtown.language.asking.streets import streets_obey
 from simtown.language.meaning.evaluate import KNOWN, SEEN_WORDS, Values, evaluate
-from simtown.language.meaning.forms import Form, fill
+from simtown.language.meaning.forms import fill
 from simtown.language.meaning.nouns import kinds_meant
 from simtown.language.meaning.programs import COLOURS, OWN_RELATIONS, stored
 from simtown.language.meaning.sights import street_pixels
@@ -49,38 +49,65 @@ from simtown.scenes.placement import LANES, half_sizes
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.street import PAVEMENT_SLOTS, ROADSIDE_SLOTS, pavement_kinds
 
+#: Parts of programs that ask where vehicles head.
+_HEADING = frozenset({"direction", *OWN_RELATIONS})
+#: Parts of programs that ask where vehicles stand.
+_STANDING = frozenset({"related", "lane", "most", "nth", "compared", "distance", "box", "hidden", "sight"})
+#: Parts of programs that ask which vehicles there are.
+_PRESENT = frozenset({"exist", "count", "a", "every", "no"})
+
+
+class EditKind(NamedTuple):
+    """A kind of edit.
+
+    Attributes:
+        name: its name.
+        undo: the name of the edit that undoes it.
+        flips: parts of programs whose answers of yes or no it may flip.
+        slots: slots of templates that may be filled with such parts.
+        narrowed: what narrows sets whose members may be others then.
+    """
+
+    name: str
+    undo: str
+    flips: frozenset[str] = frozenset()
+    slots: frozenset[str] = frozenset()
+    narrowed: str | None = None
+
+
 #: What may be edited, from the least edit to the greatest (append, do not reorder).
-EDITS = ("turned", "painted", "moved", "exchanged", "removed", "added", "weather", "thing")
+_KINDS = (
+    EditKind("turned", "turned", _HEADING, frozenset({"driver", "set", "clause", "turn"}), "direction"),
+    EditKind("painted", "painted", frozenset({"colour", *COLOURS}), frozenset({"set"}), "colour"),
+    EditKind("moved", "moved", _STANDING, frozenset({"set", "clause", "turn"}), "lane"),
+    EditKind("exchanged", "exchanged", _PRESENT),
+    EditKind("removed", "added", _PRESENT),
+    EditKind("added", "removed", _PRESENT),
+    EditKind("weather", "weather"),
+    EditKind("thing", "thing"),
+)
+EDITS = tuple(kind.name for kind in _KINDS)
 TURNED, PAINTED, MOVED, EXCHANGED, REMOVED, ADDED, WEATHER, THING = range(len(EDITS))
 #: Fields of scenes that edits change.
 EDITED = ("entity", "pose", "paint", "weather", "prop")
 #: The edit of scenes that do not differ in one thing, and the slot if the weather was edited.
 NONE = 255
 #: By edit, the one that undoes it.
-_BACK = np.array([TURNED, PAINTED, MOVED, EXCHANGED, ADDED, REMOVED, WEATHER, THING], dtype=np.uint8)
+_UNDO = np.array([EDITS.index(kind.undo) for kind in _KINDS], dtype=np.uint8)
 #: Examples of a group of two pictures and two questions.
 GROUP = 4
 #: Edits of a street that are judged at once, the first ones first.
 _EDITS_AT_ONCE = (8, 40)
-_MOVES, _EDIT_DRAWS = 6, 256
-#: Parts of programs that ask where vehicles head, where they stand, and which there are.
-_HEADING = {"direction", *OWN_RELATIONS}
-_STANDING = {"related", "lane", "most", "nth", "compared", "distance", "box", "hidden", "sight"}
-_PRESENT = {"exist", "count", "a", "every", "no"}
-#: By edit: of what the answer to a question of yes or no may flip, and slots that may be filled with it.
-_FLIPS = (_HEADING, {"colour", *COLOURS}, _STANDING, _PRESENT, _PRESENT, _PRESENT)
-_FLIPPING_SLOTS: tuple[set[str], ...] = (
-    {"driver", "set", "clause", "turn"},
-    {"set"},
-    {"set", "clause", "turn"},
-    *(set(),) * 3,
-)
-#: By edit, by what sets are narrowed whose members may be others then.
-_NARROWED = (NARROWED.index("direction"), NARROWED.index("colour"), NARROWED.index("lane"), *(None,) * 3)
+#: Places to which a vehicle is moved, one after the other.
+_MOVES = 6
+#: Uniform numbers for the edits of a street.
+_EDIT_DRAWS = 256
 #: Kinds of vehicles on either side, by length, for which one may be exchanged if its kind is asked for.
 _NEIGHBOURS = 4
-#: Pixels that change at least if a vehicle is turned, and that a thing covers.
-LEAST_TURNED, LEAST_THING = 40, 2.0
+#: Pixels that change at least if a vehicle is turned.
+LEAST_TURNED = 40
+#: Pixels that a thing covers at least.
+LEAST_THING = 2.0
 #: How much wider a parked vehicle may be than the one for which it is exchanged, half of it, metres.
 _WIDER = 0.1
 
@@ -179,7 +206,7 @@ def _begin(recipe: AskingRecipe, pairs: np.ndarray, again: int = 0) -> Given:
     # whichever street is easier to find, either is as often the first picture
     swapped = recipe.stream("first picture").uniform(pairs, 1)[:, 0] < 0.5
     swaps = np.arange(len(questions)) + np.where([swapped, ~swapped], len(questions), 0)
-    edit = np.where(swapped, _BACK[edits.edit], edits.edit)
+    edit = np.where(swapped, _UNDO[edits.edit], edits.edit)
     twins = Twins(pairs * recipe.questions_per_picture, edit, edits.edited)
     pictures = [replace(join([first, other], order), twins=twins) for order in swaps]
     truth = np.array([row.family.answer == "truth" for row in questions]) & (pictures[0].answer >= 0)
@@ -216,7 +243,9 @@ class TwinPictures:
         kinds = entity[[1 - where, where], slot].tolist()
         alone = bool(((entity == max(kinds)).sum(axis=1) < 2).all())
         world = seen_world(self._recipe.world, entity, self._paint[row], kinds)
-        return WordsToDraw(self._askable[edit][alone], world, _NARROWED[edit], -1)
+        narrows = _KINDS[edit].narrowed
+        narrowed = NARROWED.index(narrows) if narrows else None
+        return WordsToDraw(self._askable[edit][alone], world, narrowed, -1)
 
     def scenes(self, address: np.ndarray, rows: np.ndarray, attempts: np.ndarray) -> Placed:
         """The other pictures, whatever the attempt."""
@@ -242,9 +271,8 @@ class Edits:
         """
         places, attempt, scenes, visible = streets.question, streets.attempt, streets.scene, streets.visible
         found = np.zeros(len(rows), dtype=bool)
-        index, other = (
-            np.array([(row.index, row.twin_answer) for row in rows], dtype=np.int64).reshape(-1, 2).T
-        )
+        index = np.array([row.index for row in rows], dtype=np.int64)
+        other = np.array([row.twin_answer for row in rows], dtype=np.int64)
         programs = stored([row.numbers for row in rows])
         coloured = np.asarray(np.isin(programs, SEEN_WORDS).any(axis=1))
         numbers = self.recipe.stream("edit").uniform(index, _EDIT_DRAWS, attempt).tolist()
@@ -353,7 +381,7 @@ def _edits(world: AskedWorld, row: Question, scenes: SceneBatch, i: int, draws: 
     since the other picture may come first.
     """
     entity, paint, pose = scenes.entity[i].tolist(), scenes.paint[i].tolist(), scenes.pose[i]
-    sky, parts, free = int(scenes.weather[i]), _words_of(row.form), may_change()[:-1]
+    sky, parts, free = int(scenes.weather[i]), row.form.words, may_change()[:-1]
     if "weather" in parts:
         yield _Edit(WEATHER, 0, entity[0], paint[0], row.twin_answer)
         return
@@ -423,19 +451,12 @@ def _exchanged(world: AskedWorld, row: Question, named: np.ndarray, kind: int) -
 
 def _paint(world: AskedWorld, row: Question, parts: frozenset[str], draws: Draws) -> int:
     """A paint of the colour that is the other answer, or of one that is named, or any."""
-    wanted = (
-        [row.twin_answer] if row.family.answer == "colour" else [COLOURS.index(c) for c in parts & {*COLOURS}]
-    )
+    wanted = [COLOURS.index(colour) for colour in parts & {*COLOURS}]
+    if row.family.answer == "colour":
+        wanted = [row.twin_answer]
     fits = np.isin(paint_colours(), sorted(wanted)) & (world.paint > 0)
     named = fits.any() and (row.family.answer == "colour" or draws.often(0.5))
     return draws.weighted(np.where(fits, world.paint, 0.0) if named else world.paint)
-
-
-@lru_cache(maxsize=4096)
-def _words_of(form: Form) -> frozenset[str]:
-    """The names of all nodes and words of a program."""
-    nodes = (part for node in form.forms() for part in (node.name, *node.parts))
-    return frozenset(str(part) for part in nodes if not isinstance(part, Form))
 
 
 @lru_cache(maxsize=4096)
@@ -446,7 +467,7 @@ def _named(parts: frozenset[str]) -> np.ndarray:
 
 def may_lead(family: Family) -> bool:
     """Whether further questions can be asked of a family's twins: not if the weather or a thing is edited."""
-    return not any("weather" in t.program or {"street", "weather"} & {*t.slots} for t in family.templates)
+    return not any("weather" in t.form.words or {"street", "weather"} & {*t.slots} for t in family.templates)
 
 
 def _askable(families: tuple[Family, ...], edit: int, alone: bool) -> Askable:
@@ -455,14 +476,16 @@ def _askable(families: tuple[Family, ...], edit: int, alone: bool) -> Askable:
 
     Of a vehicle that is `alone` of its kind sets say little: "a taxi facing left" is the taxi.
     """
-    flipping = _FLIPS[edit] | _FLIPPING_SLOTS[edit] - ({"set"} if alone and edit != PAINTED else set())
+    flipping = _KINDS[edit].flips | _KINDS[edit].slots
+    if alone and edit != PAINTED:
+        flipping -= {"set"}
 
     def may_flip(template: Template) -> bool:
         return (
             "street" not in template.slots  # too few words to ask a second thing
-            and "filter" not in template.program  # two hops are seldom well posed in a given street
+            and not template.form.has("filter")  # two hops are seldom well posed in a given street
             and sum(slot in ("kind", "thing") for slot in template.slots) < 3  # these are slow to judge
-            and not _words_of(fill(template.program, template.slots)).isdisjoint(flipping)
+            and not fill(template.program, template.slots).words.isdisjoint(flipping)
         )
 
     asked = [(place, family) for place, family in enumerate(families) if family.answer == "truth"]

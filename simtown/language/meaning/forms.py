@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 #: How places in an order are counted.
@@ -51,6 +51,16 @@ class Form:
         parts = [part.exchange(old, new) if isinstance(part, Form) else part for part in self.parts]
         return Form(self.name, tuple(parts))
 
+    def has(self, name: str, *first: Any) -> bool:
+        """Whether this form or one in it has a name, and begins with some parts."""
+        return any(form.name == name and form.parts[: len(first)] == first for form in self.forms())
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The names of this form and of all forms in it, and their words and numbers."""
+        parts = (part for form in self.forms() for part in (form.name, *form.parts))
+        return frozenset(str(part) for part in parts if not isinstance(part, Form))
+
     def forms(self) -> Iterator[Form]:
         """This form and all forms in it, from the outside in."""
         yield self
@@ -65,13 +75,13 @@ def fill(template: str, values: Sequence[Any]) -> Any:
     def filled(part: Any) -> Any:
         return values[part - 1] if isinstance(part, int) else part
 
-    form = _parsed(template)
+    form = parsed(template)
     return form.map(filled) if isinstance(form, Form) else filled(form)
 
 
 @lru_cache(maxsize=4096)
-def _parsed(template: str) -> Any:
-    """The form that a text spells."""
+def parsed(template: str) -> Any:
+    """The form that a text spells; its numbers stand for values."""
     stack: list[list[Any]] = [[]]
     for token, name, bracket in re.findall(r"\s*(([^(),]*)(\()?|\)|,)", template):
         if bracket:
