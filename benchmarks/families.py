@@ -38,7 +38,7 @@ from simtown.core.callbacks import FitCallback
 from simtown.datasets.making.generate import generate
 from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
-from simtown.language.asking.families import MOST_COUNT
+from simtown.language.asking.question_world import MOST_COUNT
 from simtown.language.asking.search import search
 from simtown.language.meaning.evaluate import KNOWN
 from simtown.language.meaning.forms import Form

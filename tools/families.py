@@ -13,9 +13,10 @@ from PIL import Image
 
 from simtown.datasets import asked
 from simtown.datasets.settings import Settings
-from simtown.language.asking.families import ANSWERS, Family
 from simtown.language.asking.question import Questions
 from simtown.language.asking.search import ask_families
+from simtown.language.asking.template import Family
+from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.programs import decode
 from simtown.render.raster import Raster
 from simtown.scenes.silhouette import boxes

@@ -17,20 +17,15 @@ import numpy as np
 from simtown.core.options import SettingsError
 from simtown.datasets.addresses import COMPOSITION
 from simtown.language.asking.drawing import askable
-from simtown.language.asking.families import (
-    ANSWERS,
-    CANNOT_TELL,
-    AskedWorld,
-    Family,
-    families,
-    read_families,
-    slots_of,
-)
+from simtown.language.asking.families import families, problem, read_families
 from simtown.language.asking.hold_out import NO_LIMIT, HeldOut, HoldOut, RuleError, read_rule
 from simtown.language.asking.question import AskingRecipe, Questions
+from simtown.language.asking.question_world import AskedWorld
 from simtown.language.asking.several import ask_several, may_follow
+from simtown.language.asking.template import Family, slots_of
 from simtown.language.asking.twins import Twins, ask_twins, may_lead
 from simtown.language.meaning import programs
+from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
 from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import kinds_meant
@@ -191,7 +186,7 @@ def problems(settings: Settings) -> dict[str, str]:
     """The families that the world of these settings cannot ask, and why."""
     train, test = (world(settings, split) for split in ("train", "test"))
     known = _known(settings).values()
-    found = {family.name: train.problem(family) or test.problem(family) for family in known}
+    found = {family.name: problem(train, family) or problem(test, family) for family in known}
     if settings.width * settings.height < SMALL**2:
         few = f"needs larger pictures, in which colours are seen: `size` of {SMALL} or more"
         found |= {f.name: few for f in known if any("colour" in t.form.words for t in f.templates)}

@@ -266,7 +266,8 @@ class Settings:
             if not name.endswith(".toml"):
                 questions.append(name)
                 continue
-            from simtown.language.asking.families import FamilyError, read_families
+            from simtown.language.asking.families import read_families
+            from simtown.language.asking.template import FamilyError
 
             try:
                 text = "\n".join(filter(None, (text, read_toml_text(Path(name)))))

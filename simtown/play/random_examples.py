@@ -11,9 +11,9 @@ from simtown.core.options import options_of
 from simtown.datasets import asked
 from simtown.datasets.making import shards
 from simtown.datasets.settings import Settings
-from simtown.language.asking.families import ANSWERS
 from simtown.language.asking.paper import Examples
 from simtown.language.asking.twins import EDITS, THING, WEATHER
+from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.programs import decode
 from simtown.language.meaning.relations import RELATION_NAMES

@@ -8,7 +8,7 @@ import numpy as np
 
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
 from simtown.assets.street.road_surface import NEAR_KERB, ROAD_EDGE
-from simtown.language.asking.families import ANSWERS
+from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.colours import COLOURS, NO_COLOUR, clear, seen
 from simtown.language.meaning.nouns import group_of
 from simtown.language.meaning.solids import distance, truth

@@ -8,7 +8,7 @@ import numpy as np
 from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.proving.twin_groups import group_accuracies
 from simtown.datasets.reading.reader import Dataset, Split
-from simtown.language.asking.families import ANSWERS, CANNOT_TELL
+from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
 from simtown.language.meaning.evaluate import KNOWN, evaluate
 from simtown.training.shares import share
 

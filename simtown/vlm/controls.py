@@ -10,7 +10,9 @@ import numpy as np
 
 from simtown.assets.entities import ENTITIES
 from simtown.datasets.asked import asked, choices
-from simtown.language.asking.families import ANSWERS, FamilyError, Template, families, slots_of
+from simtown.language.asking.families import families
+from simtown.language.asking.template import FamilyError, Template, slots_of
+from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.evaluate import KNOWN, evaluate
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import confused_with, kinds_meant

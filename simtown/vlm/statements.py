@@ -4,7 +4,7 @@ from contextlib import suppress
 from functools import lru_cache
 
 from simtown.assets.entities import ENTITIES
-from simtown.language.asking.families import CANNOT_TELL
+from simtown.language.meaning.answers import CANNOT_TELL
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.relations import RELATIONS
 from simtown.language.words import grammar, wording

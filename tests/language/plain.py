@@ -16,7 +16,7 @@ from scipy.spatial import ConvexHull
 
 from simtown.assets.entities import ENTITIES
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
-from simtown.language.asking.families import ANSWERS
+from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.colours import CLEAR_COLOUR, NO_COLOUR, seen
 from simtown.language.meaning.evaluate import CLOSE, ILL_POSED, KNOWN, NEARER
 from simtown.language.meaning.nouns import NOUNS, called_by, group_of, perhaps_called_by

@@ -13,7 +13,7 @@ from math import cos, sin
 import numpy as np
 
 from simtown.assets.entities import ENTITIES
-from simtown.language.asking.families import CANNOT_TELL
+from simtown.language.meaning.answers import CANNOT_TELL
 from simtown.language.meaning.colours import NO_COLOUR
 from simtown.language.meaning.nouns import NOUNS, called_by, group_of, perhaps_called_by
 from simtown.language.meaning.sights import also_shown

@@ -18,8 +18,11 @@ from simtown.datasets.making.shards import checksum, draw, recipe_of
 from simtown.datasets.proving.verify import verify
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.language.asking.families import ANSWERS, SLOTS, Drawer, Draws, families
+from simtown.language.asking.draws import Draws
+from simtown.language.asking.families import families
 from simtown.language.asking.search import ask_families
+from simtown.language.asking.slots import SLOTS, Drawer
+from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
 from simtown.language.meaning.forms import ORDINALS
 from simtown.language.meaning.nouns import STREET_NOUNS, VEHICLE_NOUNS, plural

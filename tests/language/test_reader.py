@@ -6,7 +6,7 @@ import pytest
 from simtown.datasets.asked import answers, asked
 from simtown.datasets.making.shards import columns, draw, recipe_of
 from simtown.datasets.settings import Settings
-from simtown.language.asking.families import ANSWERS, CANNOT_TELL
+from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
 from tests.language.plain import plain_scenes

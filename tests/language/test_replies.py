@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from simtown.language.asking.families import ANSWERS, CANNOT_TELL
+from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
 from simtown.language.meaning.nouns import plural
 from simtown.language.words.grammar import spoken_names
 from simtown.language.words.replies import WORDS, Gold, read_reply, score_reply

@@ -16,9 +16,9 @@ from simtown.assets.frequencies import frequencies
 from simtown.assets.palette import COLOUR_WORDS
 from simtown.datasets import asked
 from simtown.datasets.settings import Settings
-from simtown.language.asking.families import ANSWERS
 from simtown.language.asking.paper import Recipe, sample
 from simtown.language.asking.search import ask_families
+from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.relations import DRIVER_RELATIONS, RELATION_NAMES, own_separations
 from simtown.language.words.captions import captions
 from simtown.language.words.grammar import parse

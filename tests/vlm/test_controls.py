@@ -6,7 +6,7 @@ import pytest
 
 from simtown import generate, open_dataset
 from simtown.datasets.settings import Settings
-from simtown.language.asking.families import ANSWERS
+from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.evaluate import KNOWN, evaluate
 from simtown.language.meaning.programs import encode, parse, stored
 from simtown.scenes.scene import SceneBatch

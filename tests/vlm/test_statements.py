@@ -2,7 +2,7 @@
 
 from simtown import open_dataset
 from simtown.assets.catalogue import ENTITIES
-from simtown.language.asking.families import CANNOT_TELL
+from simtown.language.meaning.answers import CANNOT_TELL
 from simtown.language.meaning.evaluate import KNOWN, evaluate
 from simtown.language.meaning.programs import encode, stored
 from simtown.language.words import grammar

@@ -17,7 +17,7 @@ from simtown.datasets.audit.findings import Finding, information
 from simtown.datasets.proving.twin_groups import pair_rows
 from simtown.datasets.reading.reader import SCENE_COLUMNS
 from simtown.datasets.settings import Settings
-from simtown.language.asking.families import ANSWERS, CANNOT_TELL
+from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
 from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
 from simtown.language.meaning.programs import numbers_of
 from simtown.language.meaning.views import LANE_EDGE

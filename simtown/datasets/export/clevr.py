@@ -13,7 +13,7 @@ from simtown.core.exact import cos, sin
 from simtown.datasets.export.clevr_programs import InexpressibleError, category_of, clevr_program
 from simtown.datasets.export.portion import ExportBatch, Format, Portion, joined, plain, write_listing
 from simtown.datasets.reading.reader import Dataset
-from simtown.language.asking.families import CANNOT_TELL
+from simtown.language.meaning.answers import CANNOT_TELL
 from simtown.language.meaning.evaluate import NEARER
 from simtown.language.meaning.forms import fill
 from simtown.language.meaning.nouns import NOUNS, OWN_NOUNS, VEHICLE_NOUNS

@@ -40,8 +40,8 @@ from simtown.datasets.proving.twin_groups import pair_problems, pair_rows, twin_
 from simtown.datasets.reading.remote import DirectoryStore, Remote
 from simtown.datasets.reading.shard_file import FormError, Shard, open_array
 from simtown.datasets.settings import Settings
-from simtown.language.asking.families import CANNOT_TELL
 from simtown.language.asking.paper import Examples, ImpossibleError
+from simtown.language.meaning.answers import CANNOT_TELL
 from simtown.language.meaning.relations import RELATION_NAMES, RELATIONS, margins, separations, truths
 from simtown.language.words.questions import PHRASINGS
 from simtown.render.frames import Renderer

@@ -12,19 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simtown.language.asking.families import (
-    AskedWorld,
-    Drawer,
-    Draws,
-    Family,
-    NoWordsError,
-    Template,
-    may_be_close,
-)
+from simtown.language.asking.draws import Draws
 from simtown.language.asking.hold_out import NO_LIMIT
 from simtown.language.asking.paper import ImpossibleError
 from simtown.language.asking.question import AskingRecipe, Question
+from simtown.language.asking.question_world import AskedWorld
+from simtown.language.asking.slots import Drawer, NoWordsError
 from simtown.language.asking.streets import Limits, least_vehicles, may_ask
+from simtown.language.asking.template import Family, Template, may_be_close
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.programs import encode
 from simtown.language.words import wording

@@ -20,7 +20,7 @@ import numpy as np
 from simtown.assets.entities import ENTITIES
 from simtown.core.options import SettingsError
 from simtown.core.streams import Stream
-from simtown.language.asking.families import AskedWorld, means
+from simtown.language.asking.question_world import AskedWorld, means
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import NOUNS, VEHICLE_NOUNS
 from simtown.language.meaning.programs import COLOURS, OWN_RELATIONS, depth

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simtown.core.streams import Stream
-from simtown.language.asking.families import AskedWorld, Family
 from simtown.language.asking.hold_out import HoldOut
+from simtown.language.asking.question_world import AskedWorld
 from simtown.language.asking.streets import Limits, VehiclesOfStreet
+from simtown.language.asking.template import Family
 from simtown.language.meaning.evaluate import Values
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.programs import END, LENGTH

@@ -13,7 +13,7 @@ import numpy as np
 
 from simtown.assets.catalogue import PROPS
 from simtown.assets.entities import ENTITIES
-from simtown.language.asking.families import Draws
+from simtown.language.asking.draws import Draws
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import GROUPS, NOUNS, STREET_NOUNS, kinds_meant
 from simtown.language.meaning.programs import COLOURS

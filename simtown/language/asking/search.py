@@ -15,11 +15,13 @@ from typing import Protocol
 import numpy as np
 
 from simtown.language.asking.drawing import VEHICLE_DRAWS, draw_questions, word_questions
-from simtown.language.asking.families import ANSWERS, MOST_COUNT, Draws
+from simtown.language.asking.draws import Draws
 from simtown.language.asking.paper import JITTER, ImpossibleError
 from simtown.language.asking.question import AskingRecipe, Question, Questions
+from simtown.language.asking.question_world import MOST_COUNT
 from simtown.language.asking.requirements import let_animals_in, plant_things
 from simtown.language.asking.streets import VehiclesOfStreet, fill_street, streets_obey
+from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.evaluate import (
     CLOSE,
     HIDING_WORDS,

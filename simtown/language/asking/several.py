@@ -17,11 +17,14 @@ import numpy as np
 
 from simtown.core.streams import choose
 from simtown.language.asking.drawing import WORD_DRAWS, DrawnWords, draw_questions, draw_words, text_of
-from simtown.language.asking.families import NARROWED, AskedWorld, Draws, Family, Template
+from simtown.language.asking.draws import Draws
 from simtown.language.asking.paper import ImpossibleError
 from simtown.language.asking.question import AskingRecipe, Questions
+from simtown.language.asking.question_world import AskedWorld
 from simtown.language.asking.search import ask_families
+from simtown.language.asking.slots import NARROWED
 from simtown.language.asking.streets import Limits, streets_obey
+from simtown.language.asking.template import Family, Template
 from simtown.language.meaning.evaluate import KNOWN, evaluate
 from simtown.language.meaning.programs import encode, stored
 from simtown.language.meaning.views import paint_colours

@@ -12,8 +12,9 @@ import numpy as np
 
 from simtown.assets.entities import ENTITIES
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
-from simtown.language.asking.families import AskedWorld, Choices, Draws, choices_of
+from simtown.language.asking.draws import Choices, Draws, choices_of
 from simtown.language.asking.hold_out import NO_LIMIT, HeldOut
+from simtown.language.asking.question_world import AskedWorld
 from simtown.language.asking.requirements import Plan, Want, plan
 from simtown.language.meaning.colours import colour_of
 from simtown.language.meaning.forms import Form

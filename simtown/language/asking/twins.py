@@ -22,8 +22,9 @@ import numpy as np
 from simtown.assets.catalogue import PROPS
 from simtown.assets.entities import ENTITIES
 from simtown.language.asking.drawing import draw_questions
-from simtown.language.asking.families import NARROWED, AskedWorld, Draws, Family, Template, means
+from simtown.language.asking.draws import Draws
 from simtown.language.asking.question import AskingRecipe, Question, Questions
+from simtown.language.asking.question_world import AskedWorld, means
 from simtown.language.asking.search import STREETS, WORDS, Streets, search
 from simtown.language.asking.several import (
     Askable,
@@ -35,7 +36,9 @@ from simtown.language.asking.several import (
     join,
     seen_world,
 )
+from simtown.language.asking.slots import NARROWED
 from simtown.language.asking.streets import streets_obey
+from simtown.language.asking.template import Family, Template
 from simtown.language.meaning.evaluate import KNOWN, SEEN_WORDS, Values, evaluate
 from simtown.language.meaning.forms import fill
 from simtown.language.meaning.nouns import kinds_meant

@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any
 
-from simtown.language.asking.families import CANNOT_TELL
+from simtown.language.meaning.answers import CANNOT_TELL
 
 #: Answers that are listed at most.
 _LISTED = 24

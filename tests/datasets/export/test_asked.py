@@ -15,7 +15,7 @@ from simtown.datasets.export.clevr_programs import InexpressibleError, clevr_pro
 from simtown.datasets.making.generate import generate
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
-from simtown.language.asking.families import ANSWERS
+from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.programs import decode, parse
 from tests.datasets.export.clevr_executor import in_words, run
 

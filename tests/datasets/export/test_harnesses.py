@@ -25,7 +25,7 @@ from simtown.datasets.making.generate import generate
 from simtown.datasets.proving.twin_groups import group_accuracies
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
-from simtown.language.asking.families import CANNOT_TELL
+from simtown.language.meaning.answers import CANNOT_TELL
 from simtown.language.meaning.nouns import plural
 from simtown.language.words.grammar import spoken_names
 from simtown.language.words.replies import read_reply, score_reply
