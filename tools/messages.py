@@ -2,10 +2,9 @@
 
 With --write, the list goes to tests/messages.txt: read what changed there before you commit it.
 
-A message is a text in an error, a warning or a printed line; or any other text of three words and more, since
-many are put together before they are shown. Left out are docstrings and the help of options, which --help
-shows. Before each stands where it goes: the name of the function or error that takes it, or of the variable,
-or return or yield. Values stand in braces. What pages say in JavaScript is not listed.
+A message is a text of two words and more in an error, a warning or a printed line. Before each stands the
+name of the function or error that takes it. Values stand in braces. Texts of pages in JavaScript are not
+listed.
 """
 
 from __future__ import annotations
@@ -44,7 +43,9 @@ def name_of(node: ast.AST) -> str:
 
 
 def messages(node: ast.AST, where: str = "") -> Iterator[tuple[str, str]]:
-    """Where it goes, and the text, of every message in a piece of a program."""
+    """Where it goes, and the text, of every message in a piece of a program, and of other texts of three words
+    and more, since some are put together before they are shown.
+    """
     text = text_of(node)
     if text:
         if any(letter.isalpha() for letter in text) and (text.count(" ") > 1 or where.endswith(SHOWN)):
@@ -76,7 +77,7 @@ def listed(package: Path) -> str:
         section = path.relative_to(package).parts[0].removesuffix(".py")
         tree = ast.parse(path.read_text(encoding="utf-8"))
         sections.setdefault(section, set()).update(
-            f"{where or '-'}: {text}" for where, text in messages(tree)
+            f"{where}: {text}" for where, text in messages(tree) if where.endswith(SHOWN) and " " in text
         )
     return "\n".join(
         f"# {section}\n" + "".join(f"{line}\n" for line in sorted(lines))
