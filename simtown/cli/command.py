@@ -10,7 +10,7 @@
         out: Annotated[Path, "The directory to write."],
     ) -> None: ...
 
-Names, defaults and help of the options stand in the fields (:mod:`simtown.core.options`). What is no setting
+Names, defaults and help of the options stand in the fields (:mod:`simtown.core.options`). What is not a setting
 stays in the signature: a positional parameter is an argument of the command, a keyword-only one is an option,
 and the text beside its type is its help. A second text is the option's name, if it is not the parameter's;
 functions behind it check what is given, before the command imports anything that takes long. What they

@@ -39,7 +39,7 @@ DATASET_OR_EXAMPLE = f"{places.DATASET} DIR/SPLIT:INDEX for one example, such as
 
 
 def known_splits(text: str) -> None:
-    """Raises RefusalError if one of the names between commas is no split."""
+    """Raises RefusalError if one of the names between commas is not a split."""
     for name in parse_names(text, ALL_SPLITS):
         if name not in ALL_SPLITS:
             raise RefusalError(f"--split {name} is unknown: choose among all, {', '.join(ALL_SPLITS)}")

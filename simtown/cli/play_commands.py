@@ -42,7 +42,7 @@ def play(
     """
     if street and not (is_address(street) or street.endswith(".json") or "#" in street):
         raise RefusalError(
-            f"{street} is no street: give a town.json, DIR/SPLIT:INDEX or a link from the page"
+            f"{street} is not a street: give a town.json, DIR/SPLIT:INDEX or a link from the page"
         )
     if run:
         need("train")

@@ -91,7 +91,7 @@ def parse_address(where: str) -> tuple[str, str | None, int]:
     """
     match = _ADDRESS.fullmatch(where)
     if match is None:
-        raise ValueError(f"'{where}' is no example: {_HOW}")
+        raise ValueError(f"'{where}' is not an example: {_HOW}")
     path, index = Path(match["place"]), int(match["number"])
     if path.is_file():
         return match["place"], None, index

@@ -176,7 +176,7 @@ def read_items(path: Path, templates: Sequence[str] = (), classes: Sequence[str]
     Raises:
         FileNotFoundError: no such file.
         ItemsError: a row cannot be used; the message names it.
-        ValueError: it is no table with these columns, see :func:`simtown.core.tables.read_rows`.
+        ValueError: it is not a table with these columns, see :func:`simtown.core.tables.read_rows`.
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not a file: give a CSV file with columns {', '.join(REQUIRED)}")

@@ -37,7 +37,7 @@ class ReleaseFiles:
     def find(self, folder: Path, kind: str, name: str = "") -> Path | None:
         """The file, or None if it lies in none of its places.
 
-        Raises FileNotFoundError if `folder` is no folder, RefusedError if a link leads to the file.
+        Raises FileNotFoundError if `folder` is not a folder, RefusedError if a link leads to the file.
         """
         if not folder.is_dir():
             raise FileNotFoundError(f"{folder} is not a folder: give a clone of {self.repository} as `data`")

@@ -54,7 +54,7 @@ class TownAnswer:
         if self.value is None:
             raise TownError(f"'{self.question}' has no clear answer: {self.why}")
         if self.truth is None:
-            raise TownError(f"'{self.question}' is no yes/no question: use its value, {self.value!r}")
+            raise TownError(f"'{self.question}' is not a yes/no question: use its value, {self.value!r}")
         return self.truth
 
     def __str__(self) -> str:

@@ -80,7 +80,7 @@ def load(cls: type[Town], path: str | Path) -> Town:
     path = Path(path)
     try:
         if path.stat().st_size > _LARGEST:
-            raise TownError(f"{path} is no saved town: it is larger than {_LARGEST // 10**6} MB")
+            raise TownError(f"{path} is not a saved town: it is larger than {_LARGEST // 10**6} MB")
         return decode(cls, read_bytes(path), str(path))
     except FileNotFoundError as error:
         raise TownError(f"there is no file {path}: give one that town.save wrote") from error
@@ -103,7 +103,7 @@ def decode(cls: type[Town], content: bytes | str, name: str = "this") -> Town:
         UnicodeError,
         TownError,
     ) as error:
-        raise TownError(f"{name} is no saved town: {error}") from error
+        raise TownError(f"{name} is not a saved town: {error}") from error
     return town
 
 

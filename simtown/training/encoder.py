@@ -18,7 +18,7 @@ _RESAMPLING = {0: "nearest", 2: "bilinear", 3: "bicubic"}
 
 
 class EncoderError(ValueError):
-    """What is no encoder, or another one than that of a run; the message says what to write instead."""
+    """Raised if a path holds no image encoder, or a different one than the run used."""
 
 
 def directory_of(spec: str) -> tuple[Path, str]:
@@ -41,7 +41,7 @@ def open_encoder(spec: str, digest: str = "") -> FrozenEncoder:
     """The encoder that `spec` names, see :func:`directory_of`.
 
     Raises:
-        EncoderError: its digest is another than `digest`, or it is no encoder of pictures.
+        EncoderError: its digest is another than `digest`, or it is not an encoder of pictures.
         Others: see :func:`directory_of` and :func:`simtown.core.pretrained.load_model`.
     """
     path, now = directory_of(spec)

@@ -47,7 +47,7 @@ _LISTS = (
     "left right front back rear top bottom middle",
 )
 _BE, _DETERMINERS, _PLACES, _SIDES = (frozenset(words.split()) for words in _LISTS)
-#: Names that mean something else without their adjective: a hot dog is no dog.
+#: Names that mean something else without their adjective: a hot dog is not a dog.
 _WHOLE = frozenset({
     "hot dog", "french fry", "french fries", "flip flop", "flip flops", "wet suit", "remote control",
     "back pack",

@@ -23,7 +23,7 @@ def open_model(
     """
     kind, _, place = name.partition(":")
     if kind not in KINDS or not place:
-        raise SettingsError(f"{name} is no model: write {'; or '.join(KINDS.values())}")
+        raise SettingsError(f"{name} is not a model: write {'; or '.join(KINDS.values())}")
     if kind in ("hf", "clip"):
         from simtown.vlm.hub_models import ChatModel, ClipModel
 

@@ -41,8 +41,8 @@ def _request_problem(request: str) -> str:
     try:
         json.dumps(value := parse_json(request), allow_nan=False)
     except ValueError as error:
-        return f"{request:.200} is no JSON: {error}"
-    return "" if isinstance(value, dict) else f"{request:.200} is no JSON object"
+        return f"{request:.200} is not JSON: {error}"
+    return "" if isinstance(value, dict) else f"{request:.200} is not a JSON object"
 
 
 def _price_problem(price: str) -> str:

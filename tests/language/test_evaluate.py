@@ -189,7 +189,7 @@ WRONG = (
 
 @pytest.mark.parametrize("text", WRONG)
 def test_what_is_no_program_is_refused_by_its_text(text):
-    with pytest.raises(ProgramError, match=re.escape(f"'{text}' is no program")):
+    with pytest.raises(ProgramError, match=re.escape(f"'{text}' is not a program")):
         parse(text)
 
 

@@ -120,7 +120,7 @@ def test_only_those_who_know_the_token_are_answered(session):
 
 
 def test_the_command_refuses_what_is_no_street(cli, tmp_path):
-    cli("play", "town.png", "--no-open").refuses("town.png is no street")
+    cli("play", "town.png", "--no-open").refuses("town.png is not a street")
     cli("play", tmp_path / "none.json", "--no-open").refuses("there is no file")
 
 

@@ -156,7 +156,7 @@ def test_a_file_that_is_no_saved_town_is_refused_in_one_line(what, value, tmp_pa
         part = part[key]
     part[what[-1]] = value
     path.write_text(json.dumps(saved))
-    with pytest.raises(TownError, match=r"^\S*town.json is no saved town: .+$"):
+    with pytest.raises(TownError, match=r"^\S*town.json is not a saved town: .+$"):
         Town.load(path)
 
 
@@ -188,7 +188,7 @@ def test_a_changed_file_is_refused_or_a_town_like_any_other(leaf, value):
 def test_other_files_are_refused_in_one_line(tmp_path):
     for text in ("", "[]", "{", '"\\ud800"', "[" * 100_000, "\x00"):
         (tmp_path / "town.json").write_text(text)
-        with pytest.raises(TownError, match=r"town.json is no saved town: [^\n]+$"):
+        with pytest.raises(TownError, match=r"town.json is not a saved town: [^\n]+$"):
             Town.load(tmp_path / "town.json")
     with pytest.raises(TownError, match=r"none.town.json cannot be written"):
         Town().save(tmp_path / "none" / "town.json")

@@ -51,7 +51,7 @@ _BALANCE = (
 
 def answer_numbers(settings: Settings) -> np.ndarray:
     """(families, values) int64: the number that the evaluator gives an answer of the closed vocabulary in a
-    family; -1 for "cannot tell", -2 for what is no answer of the family.
+    family; -1 for "cannot tell", -2 for what is not an answer of the family.
     """
     texts, types = asked.answers(settings), asked.asked(settings)
     numbers = np.full((len(types), len(texts)), -2)

@@ -21,7 +21,7 @@ class Finding:
         where: the split or splits that it examined.
         figure: what was measured, in words.
         advice: what to do about a warning.
-        p: probability of such a figure in a data set without bias; None if the check is no test.
+        p: probability of such a figure in a data set without bias; None if the check is not a test.
         status: "pass", "warn", or "note" if no figure is wrong; of tests it is set by :func:`judge`.
         details: all measurements, for JSON.
     """

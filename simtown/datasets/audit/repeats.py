@@ -1,6 +1,6 @@
 """Scenes that repeat another within a split, or from training: exactly, or nearly.
 
-Twins repeat each other, wholly or in part: that is no fault, and chance is about one scene of each group.
+Twins repeat each other, wholly or in part: that is not a fault, and chance is about one scene of each group.
 
 Scenes are near if they show the same kinds of vehicles, each within centimetres of the same place. In a large
 data set of few kinds some scenes are that near by chance. So the number of such pairs is compared with the

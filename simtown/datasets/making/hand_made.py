@@ -70,7 +70,7 @@ def write_dataset(
         test: of the test split.
 
     Raises:
-        TypeError: something is no example.
+        TypeError: something is not an example.
         HandMadeError: an example cannot be part of a data set.
         ForeignDirectoryError: the directory is not empty.
 

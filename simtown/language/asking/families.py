@@ -40,7 +40,7 @@ def read_families(text: str, where: str) -> dict[str, Family]:
     try:
         tables = msgspec.convert(parse_toml(text), by_name)
     except ValueError as error:
-        raise FamilyError(f"{where} is no TOML of families: {error}") from None
+        raise FamilyError(f"{where} is not a TOML table of families: {error}") from None
     for name, family in tables.items():
         for template in family.templates:
             if problem := _problem(template, family.answer):

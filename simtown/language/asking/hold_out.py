@@ -204,7 +204,7 @@ def read_rule(text: str, world: AskedWorld, seed: int) -> HeldOut:
 
     Compositions of a share are drawn by their addresses: the same ones in a larger world of the same seed.
 
-    Raises RuleError if it is no rule, or the world has no such composition, or all of them.
+    Raises RuleError if it is not a rule, or the world has no such composition, or all of them.
     """
     exists = world.chances > 0
     tables = {

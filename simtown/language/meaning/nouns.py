@@ -79,7 +79,9 @@ for _kind in OWN:
     if _kind.name in (*NOUNS, *OWN_NOUNS, *PROPS, "thing"):
         raise KindsError(f"{_kind.source}: '{_kind.name}' is a noun of the town: give your kind another name")
     if _kind.group in (*ENTITIES, *PROPS, *STREET, "house", "pedestrian", "thing", "other"):
-        raise KindsError(f"{_kind.source}: the group '{_kind.group}' is no noun for vehicles: give another")
+        raise KindsError(
+            f"{_kind.source}: the group '{_kind.group}' is not a noun for vehicles: give another"
+        )
     if _kind.group != "vehicle":
         NOUNS[_kind.group] = (*NOUNS.get(_kind.group, ()), _kind.name)
 #: Groups of vehicles of which none shares a kind with another: what :func:`group_of` answers.

@@ -97,9 +97,9 @@ def grammar() -> dict[str, Sequence[Any]]:
 
 
 def check(form: Any) -> None:
-    """Raises ProgramError if a form is no question of the grammar, and so has no value."""
+    """Raises ProgramError if a form is not a question of the grammar, and so has no value."""
     if not _fits(form, "QUESTION"):
-        raise ProgramError(f"'{form}' is no program: some part of it is unknown, or of another type")
+        raise ProgramError(f"'{form}' is not a program: some part of it is unknown, or of another type")
 
 
 def _fits(part: Any, pattern: Any) -> bool:
@@ -187,7 +187,7 @@ def parse(text: str) -> Form:
         form = None
     if str(form).replace(" ", "") != text.replace(" ", ""):
         raise ProgramError(
-            f"'{text}' is no program: write one such as count(filter(all(bus), has(lane, far)))"
+            f"'{text}' is not a program: write one such as count(filter(all(bus), has(lane, far)))"
         )
     check(form)
     encode(form)

@@ -80,7 +80,7 @@ def rephrasings(names: Iterable[str], question: str) -> Iterator[str]:
     candidates = [" ".join(other.get(i, word) for i, word in enumerate(words)).split() for other in others]
     places = range(len(words))
     candidates += [[*words[:i], *words[i + 1 :]] for i in places]
-    left_out = _OFTEN_LEFT_OUT if len(words) > 1 else ()  # one word is no question that lacks a word
+    left_out = _OFTEN_LEFT_OUT if len(words) > 1 else ()  # one word is not a question that lacks a word
     candidates += [[*words[:i], *more.split(), *words[i:]] for i in places for more in left_out]
     candidates += [[words[k] for k in places if k not in pair] for pair in combinations(places, 2)]
     candidates += [[*words[:i], *words[i + n :]] for n in (3, 4) for i in places[: 1 - n]]

@@ -109,7 +109,7 @@ def read_reply(
         text: what the model wrote: a text, a list of texts or of content parts with a "text", or None.
         type: of the answer, a key of :data:`WORDS`.
         choices: all answers that the question may have, or () for any. If "cannot tell" is not among them,
-            it is no answer.
+            it is not an answer.
         names: what else answers are called: {"cab": "taxi", "taxis": "taxi"}; a capital letter is the letter
             of an option.
     """
@@ -292,7 +292,7 @@ class _Reader:
         """The only one of some answers."""
         if len(answers) == 1:
             (answer,) = answers
-            return Reply(answer, why) if answer else Reply(None, "its number is no answer")
+            return Reply(answer, why) if answer else Reply(None, "its number is not an answer")
         several = ", ".join(sorted(answer or "?" for answer in answers))
         return Reply(None, f"it gives several answers: {several}" if several else "it names no answer")
 

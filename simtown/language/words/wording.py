@@ -57,7 +57,7 @@ def noun(form: Form, many: bool = False) -> str:
             return f"{ORDINALS[number - 1]} {order} {noun(inner)}"
         case "union", *phrases:
             return " or ".join(map(phrase, phrases))
-    raise ValueError(f"{form} is no set that has words")
+    raise ValueError(f"{form} is not a set that has words")
 
 
 def phrase(form: Form) -> str:
@@ -97,7 +97,7 @@ def predicate(form: Form) -> str:
             return f"{link}the same {attribute} as {phrase(other)}"
         case "among", other:
             return phrase(other)
-    raise ValueError(f"{form} is no predicate that has words")
+    raise ValueError(f"{form} is not a predicate that has words")
 
 
 def alternative(question: Form) -> str:

@@ -32,7 +32,9 @@ class Causal(LanguageModel):
         self._start = int(start)
         if _looks_ahead(model.eval(), self._start):
             other = "give a causal or a masked language model"
-            raise ValueError(f"{name} is no causal language model, though its config.json says so: {other}")
+            raise ValueError(
+                f"{name} is not a causal language model, though its config.json says so: {other}"
+            )
         super().__init__(name, model, tokenizer, settings)
 
     def _at_gaps(self, contexts: Sequence[str], spellings: Sequence[Tokens]) -> np.ndarray:

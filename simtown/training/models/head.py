@@ -17,7 +17,7 @@ class Head(nn.Module):
     """Words that look at the places of a frozen encoder, and an LSTM that reads them with what they saw.
 
     Each word attends to the features of all places. It gets where it looked, a mean of learned positions, and
-    a little of what is there. The encoder is no part of the module: it does not learn, and its weights are
+    a little of what is there. The encoder is not a part of the module: it does not learn, and its weights are
     neither counted nor kept.
 
     Args:
@@ -28,7 +28,7 @@ class Head(nn.Module):
         dropout: share of units of a place that are dropped.
     """
 
-    #: What is no option: the model's name says it.
+    #: What is not an option: the model's name says it.
     fixed = ("encoder",)
 
     def __init__(
