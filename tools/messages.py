@@ -43,8 +43,8 @@ def name_of(node: ast.AST) -> str:
 
 
 def messages(node: ast.AST, where: str = "") -> Iterator[tuple[str, str]]:
-    """Where it goes, and the text, of every message in a piece of a program, and of other texts of three words
-    and more, since some are put together before they are shown.
+    """Where it goes, and the text, of every message in a piece of a program, and of other texts of three
+    words and more, since some are put together before they are shown.
     """
     text = text_of(node)
     if text:

@@ -10,11 +10,11 @@
         out: Annotated[Path, "The directory to write."],
     ) -> None: ...
 
-Names, defaults and help of the options stand in the fields (:mod:`simtown.core.options`). What is not a setting
-stays in the signature: a positional parameter is an argument of the command, a keyword-only one is an option,
-and the text beside its type is its help. A second text is the option's name, if it is not the parameter's;
-functions behind it check what is given, before the command imports anything that takes long. What they
-return, if anything, is what the command receives: "latest" becomes the newest data set.
+Names, defaults and help of the options stand in the fields (:mod:`simtown.core.options`). What is not a
+setting stays in the signature: a positional parameter is an argument of the command, a keyword-only one is an
+option, and the text beside its type is its help. A second text is the option's name, if it is not the
+parameter's; functions behind it check what is given, before the command imports anything that takes long.
+What they return, if anything, is what the command receives: "latest" becomes the newest data set.
 """
 
 import inspect
@@ -110,7 +110,7 @@ def command(function: Callable[..., None], *, optional: bool = False) -> Callabl
 
 
 def _as_typed(flags: dict[str, str], found: re.Match[str]) -> str:
-    """How `name` or `name=value` of a message is written on the command line."""
+    """`name` or `name=value` of a message, written as on the command line."""
     name, value = found.groups()
     if name not in flags:
         return found[0]
@@ -165,7 +165,7 @@ def _parameters(settings: type, optional: bool) -> list[inspect.Parameter]:
 
 
 def _flag(parameter: inspect.Parameter) -> str:
-    """How a parameter is written on the command line."""
+    """A parameter, written as on the command line."""
     for info in get_args(parameter.annotation)[1:]:
         if isinstance(info, OptionInfo) and isinstance(info.default, str):  # where Annotated has the name
             return info.default.partition("/")[0]

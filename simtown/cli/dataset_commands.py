@@ -1,4 +1,4 @@
-"""What is done with a data set: render, info, verify, captions, export, gallery, audit."""
+"""Commands for a data set: render, info, verify, captions, export, gallery, audit."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class StreetOptions:
 
 @dataclass(frozen=True)
 class RenderOptions:
-    """How a street is drawn, and what is written."""
+    """Options for drawing a street."""
 
     size: str | None = option(
         None, "Pixels: 1024, or width x height; by default 1024, of a random street 1024x576."
@@ -278,7 +278,7 @@ def _verify_transcript(path: Path) -> None:
 
 @dataclass(frozen=True)
 class CaptionOptions:
-    """What captions say."""
+    """Options for captions."""
 
     bias: float = option(0.0, BIAS, low=0, high=1)
 

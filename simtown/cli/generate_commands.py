@@ -159,7 +159,7 @@ def _numbers(settings: Settings, usual: Settings) -> str:
 
 @dataclass(frozen=True)
 class PreviewOptions:
-    """What a contact sheet shows."""
+    """Options for a contact sheet."""
 
     random: bool = option(False, "Show new examples, without a data set.")
     entity: tuple[str, ...] = option((), "Show these kinds of vehicles, or all.", choices=ENTITIES)
@@ -218,7 +218,7 @@ def preview(
 
 
 def ending_problem(path: Path) -> str:
-    """What is wrong with the end of a clip's path, "" if nothing is."""
+    """The problem of the end of a clip's path, "" if nothing is."""
     return "" if path.suffix.lower() in (".mp4", ".gif") else f"{path} must end in .mp4 or .gif"
 
 

@@ -1,4 +1,4 @@
-"""Where commands read and write: which folder a name means, and that what is written is new and local."""
+"""Places that commands read and write: which folder a name means, and checks that outputs are new and local."""
 
 import os
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What commands share: who works, progress, results of a grid, pictures."""
+"""Parts that commands share: workers, progress, results of a grid, pictures."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ DeviceOption = Annotated[str, "auto, cpu or cuda.", known_device]
 
 
 def weather_problem(name: str) -> str:
-    """What is wrong with the name of a weather, "" if nothing is."""
+    """The problem of the name of a weather, "" if nothing is."""
     from simtown.scenes.weather import WEATHERS
 
     if name.lower() in WEATHERS:
@@ -56,7 +56,7 @@ def weather_problem(name: str) -> str:
 
 @dataclass(frozen=True)
 class ClusterSettings:
-    """Where the work is done."""
+    """The place where the work is done."""
 
     engine: str = option("local", ENGINE, choices=("local", "ray"))
     address: str | None = option(None, ADDRESS)

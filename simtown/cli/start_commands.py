@@ -49,7 +49,7 @@ def demo(*, show: Annotated[bool, "Open the page in the browser.", "--open/--no-
 
 
 class Diagnosis(NamedTuple):
-    """What doctor found of a thing: whether it works, its version or what it is for, and else what to do."""
+    """A finding of doctor: whether a thing works, its version or its use, and else the remedy."""
 
     name: str
     works: bool
@@ -58,7 +58,7 @@ class Diagnosis(NamedTuple):
 
 
 def _try(name: str, use: Callable[[], str], remedy: str) -> Diagnosis:
-    """What using a thing says; an error of any kind means that it does not work."""
+    """The outcome of using a thing; an error of any kind means that it does not work."""
     try:
         return Diagnosis(name, True, use())
     except Exception as error:
@@ -66,7 +66,7 @@ def _try(name: str, use: Callable[[], str], remedy: str) -> Diagnosis:
 
 
 def _core() -> list[Diagnosis]:
-    """What simtown cannot do without."""
+    """Parts that simtown needs."""
     again = "install simtown again: pip install . in a checkout of simtown"
     absent, packages = extras.missing(extras.CORE), map(extras.package_of, extras.CORE.split())
     installed = ", ".join(f"{name} {version}" for name, version in versions(*packages).items())

@@ -71,7 +71,7 @@ def is_study(context: typer.Context, settings: Any, out: Path | None, **source: 
 
 
 def runner(name: str) -> tuple[Callable[..., Results], AbstractContextManager[Any]]:
-    """What runs a study, and its progress bar."""
+    """The runner of a study, and its progress bar."""
     need()
     from simtown.probes.bars import one_bar
     from simtown.probes.studies import STUDIES

@@ -73,7 +73,7 @@ _MARKS = {ITEMS: " (too narrow)", WEIGHTS: " (too narrow)", DATA: " (of one worl
 
 
 def interval_over(runs: Sequence[Run]) -> str:
-    """What varied among the runs of a curve, which is what its interval covers."""
+    """The sources of variation among the runs of a curve, which its interval covers."""
     drawn: dict[int, set[tuple[str, int]]] = {}
     for run, cluster in zip(runs, _clusters(runs), strict=True):
         drawn.setdefault(run.train_size, set()).add(cluster)
@@ -87,7 +87,7 @@ def interval_over(runs: Sequence[Run]) -> str:
 
 
 def marked(over: str) -> str:
-    """What an interval holds, with a mark if it is too narrow for the truth that a reader asks for."""
+    """The coverage of an interval, with a mark if it is too narrow for the truth that a reader asks for."""
     return over + _MARKS.get(over, "")
 
 
@@ -97,12 +97,13 @@ def too_narrow(over: str) -> bool:
 
 
 def narrowest(*overs: str) -> str:
-    """Of several curves that are compared: what the interval of the comparison holds."""
+    """The coverage of an interval that compares several curves."""
     return min(overs, key=_OVERS.index)
 
 
 def _clusters(runs: Sequence[Run]) -> list[tuple[str, int]]:
-    """What each run is drawn with: its world if worlds vary, else its data set if data sets do, else itself.
+    """The cluster with which each run is drawn: its world if worlds vary, else its data set if data sets do,
+    else itself.
 
     Runs that share the outermost thing that varied rise and fall together, so they are drawn together.
     """

@@ -22,7 +22,7 @@ _DIGITS = 4
 
 
 def path_of(folder: Path, name: str) -> Path:
-    """Where a folder keeps the cell of this name (:attr:`simtown.training.plan.SweepCell.name`)."""
+    """The path of the cell of this name in a folder (:attr:`simtown.training.plan.SweepCell.name`)."""
     return inside(folder, f"{name}.json")
 
 

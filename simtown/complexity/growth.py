@@ -1,4 +1,4 @@
-"""How N* grows with the world, and how it compares between models, where some of it is censored."""
+"""Growth of N* with the world, and comparisons between models, where some values are censored."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How models look: each has the same name, colour and marker in every figure.
+"""Looks of models: each has the same name, colour and marker in every figure.
 
 The colours are Okabe and Ito's and Tol's, which colour-blind readers can tell apart.
 """
@@ -12,7 +12,7 @@ from simtown.core.untrusted import figure_text
 
 
 class ModelLook(NamedTuple):
-    """How a figure shows a model."""
+    """The look of a model in figures."""
 
     name: str
     colour: str
@@ -62,7 +62,7 @@ def looks_of(models: Sequence[str]) -> dict[str, ModelLook]:
 
 
 def name_of(model: str) -> str:
-    """What pages and figures call a model."""
+    """The name of a model in pages and figures."""
     return LOOKS[model].name if model in LOOKS else model
 
 

@@ -1,4 +1,4 @@
-"""What an estimate says: samples needed, exponents, ratios and additional data, and how each reads in words.
+"""Estimates: samples needed, exponents, ratios and additional data, and how each reads in words.
 
 All fields that several of these have mean the same: `distractor`, whether scenes have a third vehicle;
 `target`, the accuracy to reach; `rule`, by which needs are read off a curve; `low` and `high`, the interval;

@@ -33,7 +33,7 @@ _Line = tuple[ModelLook, list["Need"]]
 
 @dataclass(frozen=True)
 class _Panels:
-    """What the panels of one figure share: needs and models to draw, looks, and the ends of the axes."""
+    """Parts that the panels of one figure share: needs and models to draw, looks, and the ends of the axes."""
 
     report: Findings
     rows: list[Need]
@@ -88,7 +88,7 @@ def samples(report: Findings, path: Path, compared: str = "All models") -> None:
 
 
 def _bars(rows: Sequence[Need]) -> str:
-    """What the bars of a figure hold, in words."""
+    """The meaning of a figure's bars in words."""
     overs = dict.fromkeys(row.interval_over for row in rows)
     fine, narrow = ([marked(over) for over in overs if too_narrow(over) == unfit] for unfit in (False, True))
     words = [f"95 % bootstrap intervals over {'; or '.join(fine)}"] * bool(fine)

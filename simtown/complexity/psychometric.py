@@ -31,7 +31,7 @@ _TINY = 1e-12
 
 
 class Answers(NamedTuple):
-    """What a model answered to n questions.
+    """A model's answers to n questions.
 
     Attributes:
         x: (n,) float64 > 0, the quantity.

@@ -1,4 +1,4 @@
-"""Where an adaptive sweep trains: sizes around the one at which a curve reaches a target accuracy.
+"""Sizes of an adaptive sweep: those around the one at which a curve reaches a target accuracy.
 
 All functions are pure. What is trained next depends only on the known accuracies: a sweep that was stopped
 continues with the sizes that it would have trained anyway.

@@ -1,4 +1,4 @@
-"""What every other package uses, and what imports none of them.
+"""Modules that every other package uses, and that import none of them.
 
 Files and run directories (`files`, `runs`, `packed`, `columns`), everything that comes from others
 (:mod:`simtown.core.untrusted`), settings (`options`), draws and arithmetic that are alike everywhere

@@ -45,7 +45,9 @@ def is_disk_full(error: OSError) -> bool:
 
 
 def cache_home() -> Path:
-    """Where simtown keeps what it can make or fetch again; the variable SIMTOWN_CACHE names another place."""
+    """The folder of files that simtown can make or fetch again; the variable SIMTOWN_CACHE names another
+    place.
+    """
     own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "simtown"
     return Path(os.environ.get("SIMTOWN_CACHE") or own)
 

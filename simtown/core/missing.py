@@ -1,4 +1,4 @@
-"""What is said where nothing is: what was looked for, and what is there under a similar name."""
+"""Messages for files that do not exist: what was looked for, and similar names."""
 
 from collections.abc import Callable
 from contextlib import suppress

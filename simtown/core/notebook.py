@@ -1,4 +1,4 @@
-"""What a notebook shows: pictures with words below them, and how far a long call is."""
+"""Display in a notebook: pictures with words below them, and the progress of a long call."""
 
 from __future__ import annotations
 

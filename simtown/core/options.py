@@ -41,7 +41,7 @@ class SettingsError(ValueError):
 
 @dataclass(frozen=True)
 class Option:
-    """What a field says of a setting.
+    """The description of a setting in its field.
 
     Attributes:
         help: what ``--help`` says.
@@ -108,7 +108,7 @@ def check(settings: Any) -> None:
 
 
 def _problem(value: Any, about: Option) -> str:
-    """What is wrong with a value; "" if nothing is."""
+    """The problem of a value; "" if nothing is."""
     if about.choices:
         entries = value if isinstance(value, tuple) else (value,)
         unknown = [entry for entry in entries if entry not in about.choices]

@@ -1,4 +1,4 @@
-"""How figures look and how they are saved.
+"""The look of figures, and saving them.
 
 matplotlib's object interface needs no display and shares no state. It comes with an extra, so the functions
 import it.

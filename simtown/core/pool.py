@@ -91,7 +91,7 @@ class Pool(ABC):
         progress: Report = ignore,
         card: bool = False,
     ) -> Generator[tuple[Piece, Any], None, None]:
-        """As :meth:`outcomes`, but the first exception ends it. `progress` receives the reports alone.
+        """:meth:`outcomes`, but the first exception ends it. `progress` receives the reports alone.
 
         Raises what the function raised; WorkerError if its process died, or for an error that nobody foresaw.
         """

@@ -73,14 +73,14 @@ def load_tokenizer(path: Path) -> Any:
 
 
 def load_image_processor(path: Path) -> Any:
-    """What a model's directory says of the pictures that the model takes; raises as :func:`load_model`."""
+    """The image processor of a model's directory; raises as :func:`load_model`."""
     import transformers
 
     return _loaded(path, transformers.AutoImageProcessor)
 
 
 def load_processor(path: Path) -> Any:
-    """What makes a model's input of pictures and texts; raises as :func:`load_model`."""
+    """The processor that makes a model's input of pictures and texts; raises as :func:`load_model`."""
     import transformers
 
     return _loaded(path, transformers.AutoProcessor)
@@ -111,7 +111,9 @@ def load_model(path: Path, auto: Any, *, complete: bool = True, dtype: str = "fl
 
 
 def _loaded(path: Path, auto: Any, **options: Any) -> Any:
-    """What a class of transformers makes of a directory, without bars, warnings, and code of the model."""
+    """An object of a class of transformers, loaded from a directory without bars, warnings, and code of the
+    model.
+    """
     _check_inside(path)
     try:
         with quietly():
@@ -167,7 +169,7 @@ def model_json(path: Path, otherwise: Any = None) -> Any:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """What loads or saves a model within says nothing but errors."""
+    """Silence all but errors while a model is loaded or saved."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

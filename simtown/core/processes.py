@@ -38,7 +38,7 @@ _EXPLAINED = (ValueError, OSError, ImportError, MemoryError, DamagedError, Worke
 
 @dataclass(frozen=True)
 class Outcome:
-    """How the cells of a grid ended: done before, finished now, and the others' reasons by name."""
+    """The ends of a grid's cells: done before, finished now, and the others' reasons by name."""
 
     before: int
     now: int
@@ -201,7 +201,9 @@ def portable(error: Exception) -> Exception:
 
 
 def ending(code: int) -> str:
-    """How a process ended: "ended with code 3", "was ended by SIGKILL (is there too little memory?)"."""
+    """The end of a process in words: "ended with code 3", "was ended by SIGKILL (is there too little
+    memory?)".
+    """
     if code >= 0:
         return f"ended with code {code}"
     reason = " (is there too little memory?)" if -code == signal.SIGKILL else ""

@@ -1,4 +1,4 @@
-"""How far a long command is: a live bar in a terminal, plain lines elsewhere."""
+"""Progress of a long command: a live bar in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Progress(ProgressCallback):
         return " ".join(f"{stage} {spent / busy:.0%}" for stage, spent in self._seconds.items() if busy)
 
     def summary(self) -> str:
-        """What was made in this run, how fast, and the share of each stage."""
+        """A summary of this run: what was made, how fast, and the share of each stage."""
         finished = self._done - self._before
         if not finished:
             return "nothing was missing"

@@ -1,4 +1,4 @@
-"""How a command is stopped: signals raise :class:`Stopped`, so that every open block tidies up.
+"""Stopping a command: signals raise :class:`Stopped`, so that every open block tidies up.
 
 The command line and worker processes ask for this with :func:`catch_signals`. Without it, signals stay as
 they are.
@@ -24,7 +24,7 @@ class Stopped(KeyboardInterrupt):
 
 
 class _State:
-    """What the handler knows."""
+    """The state of the handler."""
 
     number = 0  # of the first signal that came
     since: float | None = None  # when it came

@@ -69,7 +69,7 @@ def guard() -> None:
 
 
 def _spelled(error: UnicodeError) -> tuple[str, int]:
-    """What is written for the characters that a stream cannot encode, and where to go on."""
+    """Replacement for characters that a stream cannot encode, and where to go on."""
     assert isinstance(error, UnicodeEncodeError)
     escaped = error.object[error.start : error.end]
     for sign, spelled in _SPELLED.items():

@@ -85,7 +85,7 @@ def count_changes(before: SceneBatch, after: SceneBatch, size: tuple[int, int]) 
 
 @lru_cache(maxsize=8)
 def hold_out(settings: Settings, alone: bool) -> HoldOut:
-    """How the split of held-out compositions (`alone`), or any other split, keeps to the rules.
+    """The rules of the split of held-out compositions (`alone`), or of any other split.
 
     Raises RuleError for a rule that cannot be used, or that leaves a family no questions.
     """
@@ -214,7 +214,7 @@ def problems(settings: Settings) -> dict[str, str]:
 
 
 def world(settings: Settings, split: str) -> AskedWorld:
-    """What the questions of a split may be about; small pictures show no colour surely."""
+    """The world that questions of a split are about; small pictures show no colour surely."""
     subject, obj, paint = settings.chances(split)
     chosen = settings.relations != DEFAULT_RELATIONS or settings.questions == ("paper",)
     relations = settings.relations if chosen else RELATION_NAMES

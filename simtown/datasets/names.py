@@ -9,7 +9,7 @@ from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS, weather_numbers
 
 
 def names(settings: Settings) -> dict[str, list[str]]:
-    """What the numbers in a data set's arrays stand for: the name of number i is entry i.
+    """Names for the numbers in a data set's arrays: the name of number i is entry i.
 
     Vehicles have their catalogue numbers, so a world that is not the catalogue's first kinds leaves some
     numbers unused. A relation, weather, phrasing or street kind that was added to simtown later is named only

@@ -211,7 +211,7 @@ class Settings:
             raise SettingsError(str(error)) from error
 
     def check_apart_from_frequencies(self) -> None:
-        """As :meth:`check`, but without the frequencies, whose CSV file may be gone later."""
+        """:meth:`check` without the frequencies, whose CSV file may be gone later."""
         options.check(replace(self, n=2, val=0, test=0, shard=None) if self.hand_made else self)
         if self.catalogue != VERSION:
             raise SettingsError(f"must be {VERSION}, not {self.catalogue}", "catalogue")

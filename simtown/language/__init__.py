@@ -1,4 +1,4 @@
-"""What is said of a scene: relations, questions and answers, captions.
+"""Language about scenes: relations, questions and answers, captions.
 
 The paper's questions: :mod:`~simtown.language.asking.paper` draws examples, one at a time
 (`simtown/kernels/processor/rejection.hpp`), :mod:`~simtown.language.words.questions` has their words.

@@ -106,7 +106,7 @@ def _has_answer(view: View, question: str) -> bool:
 
 
 def _names(view: View) -> list[str]:
-    """What things of a town may be called."""
+    """The names that things of a town may have."""
     return [name for t in view.things for name in (t.name, f"{t.kind} 1")]
 
 
@@ -201,7 +201,7 @@ def describe(view: View) -> str:
 
 
 def _motion(view: View, vehicle: Thing) -> str:
-    """How a vehicle moves, on what, and where it heads: "stands in the near lane, heading right"."""
+    """The motion of a vehicle, its place, and its heading: "stands in the near lane, heading right"."""
     speed = view.quantity("speed", vehicle)
     lane, _ = view.attribute("lane", vehicle)
     place = {None: "off the road", "parked": "at the kerb"}.get(lane, f"in the {lane} lane")

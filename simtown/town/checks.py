@@ -52,7 +52,7 @@ def folded(name: str) -> str:
 
 
 def meaning(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
-    """What to write instead of an unknown name: "did you mean weather?", or all names there are."""
+    """The remedy for an unknown name: "did you mean weather?", or all names there are."""
     names = list(names)
     similar = [n for n in names if n == _SYNONYMS.get(name)] or get_close_matches(name, names, 3, cutoff)
     return f"did you mean {' or '.join(similar)}?" if similar else f"choose among {', '.join(names)}"

@@ -161,7 +161,7 @@ class Evaluator:
         return low, high, why
 
     def _compared(self, name: str, first: Form | int, second: Form | int) -> Judgement:
-        """How one count compares with another, as far as both are certain."""
+        """The comparison of two counts, as far as both are certain."""
         (low, high, why), (other_low, other_high, other_why) = self._count(first), self._count(second)
         pairs = product(range(low, high + 1), range(other_low, other_high + 1))
         outcomes = {_TESTS[name](a, b) for a, b in pairs}
@@ -204,7 +204,7 @@ class Evaluator:
             raise TownError(f"the question compares more than {MOST_CASES:,} pairs: ask about fewer things")
 
     def _over(self, phrase: Form, judge: Callable[[Thing], Judgement], anywhere: bool = False) -> Judgement:
-        """What is judged of each thing that a phrase means, joined as the phrase says."""
+        """The judgements of each thing that a phrase means, joined as the phrase says."""
         if phrase.name in ("and", "or"):
             return _both(phrase.name, [self._over(part, judge, anywhere) for part in phrase.parts])
         if phrase.name in ("the", "one"):

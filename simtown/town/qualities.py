@@ -1,4 +1,4 @@
-"""What can be said of one thing: its colour, direction, place, size, distance, and how much of it is seen."""
+"""Qualities of one thing: its colour, direction, place, size, distance, and how much of it is seen."""
 
 import math
 from collections.abc import Callable
@@ -46,11 +46,11 @@ LEAST_HIDDEN = 0.005
 
 
 class TooCloseError(Exception):
-    """What a question asks about cannot be told, since something is too close to say."""
+    """Raised if the value of a question is too close to say."""
 
 
 class Judgement(NamedTuple):
-    """What a question comes to: its truth, a reason, a value, and metres of margin (nan if there are none).
+    """The outcome of a question: its truth, a reason, a value, and metres of margin (nan if there are none).
 
     It does not apply if it asks how a thing stands to itself.
     """
@@ -63,7 +63,7 @@ class Judgement(NamedTuple):
 
 
 class View(NamedTuple):
-    """What a question is about: a town as its camera sees it.
+    """A town as its camera sees it, for questions.
 
     `seen` returns the names of the visible things, which alone count; it is None if hidden things count, too.
     `unseen` says why a thing is not seen, `truth` returns the truth of the picture, and `seed` draws examples
@@ -79,7 +79,7 @@ class View(NamedTuple):
     truth: Callable[[], Truth]
 
     def counted(self, things: list[Thing]) -> list[Thing]:
-        """Those of some things that count."""
+        """The things among some that count."""
         if self.seen is None or not things:
             return things
         seen = self.seen()
@@ -215,7 +215,7 @@ class View(NamedTuple):
         return Judgement(False, why)
 
     def _hidden(self, share: float, why: str) -> str:
-        """How much a hidden share is, in words. Raises TooCloseError near the borders of what they mean."""
+        """A hidden share in words. Raises TooCloseError near the borders of what they mean."""
         if any(abs(share - border) <= close for border, close in zip(HIDDEN, HIDDEN_MARGIN, strict=True)):
             raise TooCloseError(f"{why}, too close to another answer to say")
         return ANSWERS["hidden"][sum(share > border for border in HIDDEN)]

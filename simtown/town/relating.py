@@ -138,7 +138,7 @@ def reason(relation: str, names: list[str], solids: Sequence[Solid], camera: Cam
 
 
 def _framed(relation: str, names: list[str], margin: float) -> str:
-    """How things stand to each other as the viewer or a driver sees it."""
+    """Relations of things to each other as the viewer or a driver sees it."""
     frame = VIEWERS.get(relation) or DRIVERS[relation]
     positive, lateral = (frame.sign > 0) == (margin >= 0), frame.axis == LATERAL
     subject, other = f"{names[0]} is {abs(margin):.2f} m", names[1]

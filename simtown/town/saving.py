@@ -31,7 +31,9 @@ _Place = tuple[_Axis, _Axis]
 
 
 class Start(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a town began: as an empty street, a random one or a scene; the last two arguments are of random."""
+    """The beginning of a town: as an empty street, a random one or a scene; the last two arguments are of
+    random.
+    """
 
     how: Literal["empty", "random", "scene"]
     vehicles: int = 3
@@ -39,7 +41,7 @@ class Start(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class _Saved(msgspec.Struct, forbid_unknown_fields=True):
-    """What a file holds; `tracks` are the places of things in the last seconds, by name."""
+    """The contents of a file; `tracks` are the places of things in the last seconds, by name."""
 
     format: Literal["simtown town 1"]
     began: Start

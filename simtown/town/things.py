@@ -1,4 +1,4 @@
-"""What stands in a town: things, their solid shapes, their names, and which of them would overlap."""
+"""Contents of a town: things, their solid shapes, their names, and which of them would overlap."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class Thing:
 
     @property
     def size(self) -> tuple[float, float, float]:
-        """Of its 3D box along, across and up, metres, in the frame turned by yaw."""
+        """Size of its 3D box along, across and up, metres, in the frame turned by yaw."""
         along, across, up = (extents(self.kind, self.style) * self.scale).tolist()
         return along, across, up
 

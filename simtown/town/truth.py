@@ -31,7 +31,7 @@ _OF_THINGS = ("name", "kind", "group", "x", "y", "z", "yaw", "scale", "front", "
 
 @dataclass
 class ThingTruth:
-    """What is true of one thing.
+    """The ground truth of one thing.
 
     Attributes:
         name: in the town, such as "taxi 2".

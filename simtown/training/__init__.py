@@ -1,4 +1,4 @@
-"""What learns: models, runs, and sweeps of runs.
+"""Training: models, runs, and sweeps of runs.
 
 :class:`simtown.training.fit_settings.FitSettings` and :func:`simtown.fit` make a run with a
 model of ``simtown.training.models.MODELS``. :func:`simtown.training.plan.read` reads

@@ -175,7 +175,7 @@ _LIKE = f"ask like '{_EXAMPLE}', about vehicles of simtown preview --entity all"
 
 @dataclass(frozen=True)
 class ModelAnswer:
-    """What a model says.
+    """The answer of a model.
 
     Attributes:
         yes: probability of yes.
@@ -293,7 +293,7 @@ def predict(
 def _told(
     question: str, trained: Settings, language: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, torch.Tensor], tuple[str, str]]:
-    """What a model is told of a question, and the names of its vehicles if it is one of the paper's."""
+    """The encoded question for a model, and the names of its vehicles if it is one of the paper's."""
     words, length = (tokens.words, tokens.LENGTH) if language else (questions.words, questions.LENGTH)
     place = {word: number for number, word in enumerate(language.get("vocabulary") or vocabulary_of(trained))}
     remedy = "ask in other words" if language else _LIKE

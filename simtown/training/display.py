@@ -1,4 +1,4 @@
-"""How a run or a sweep goes: a live display in a terminal, plain lines elsewhere."""
+"""Progress of a run or a sweep: a live display in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NOTES = 8
 
 
 class _Display:
-    """What is drawn live in a terminal, between entering and leaving; elsewhere nothing is."""
+    """A live display in a terminal, between entering and leaving; elsewhere it draws nothing."""
 
     def __init__(self) -> None:
         self._console = PlainConsole(stderr=True)

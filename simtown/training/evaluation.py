@@ -1,4 +1,4 @@
-"""What accuracy a run has, on what, and how sure that is."""
+"""The accuracy of a run, on what, and how sure that is."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What accuracy a run has on questions of families: overall, by family and by kind of answer."""
+"""Accuracy of a run on questions of families: overall, by family and by kind of answer."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,6 @@
-"""How long the runs of a plan take: as long as a finished run of their model, or at least timed steps."""
+"""Forecasts of the duration of a plan's runs: as long as a finished run of their model, or at least timed
+steps.
+"""
 
 from collections.abc import Sequence
 from math import log

@@ -60,7 +60,7 @@ def endless(dataset: Dataset) -> str:
 
 
 def of_run(run: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run.json says of its identity: settings, world and digests of the examples."""
+    """The identity of a run by its run.json: settings, world and digests of the examples."""
     others = ("name", "path", "examples", "test_id", *LANGUAGE)  # older versions wrote the path
     world = {name: value for name, value in run["data"].items() if name not in others}
     world |= {name: file_name(world[name]) for name in _TABLES if isinstance(world.get(name), str)}

@@ -42,7 +42,7 @@ STATE, WEIGHTS = "state.safetensors", "weights.safetensors"
 
 
 class _Run(msgspec.Struct):
-    """What is checked of a run.json."""
+    """The checked fields of a run.json."""
 
     status: Literal["running", "failed", "done"]
     train_size: int
@@ -52,7 +52,7 @@ class _Run(msgspec.Struct):
 
 
 class _Language(msgspec.Struct):
-    """What is checked of a run.json on questions of families."""
+    """The checked fields of a run.json on questions of families."""
 
     families: list[str]
     answers: list[str]
@@ -107,7 +107,7 @@ def load(directory: Path) -> dict[str, Any]:
 
 @dataclass
 class RunState:
-    """Where a run stands, besides its weights and its optimiser.
+    """The state of a run besides its weights and its optimiser.
 
     Attributes:
         epoch: epochs up to the last validation.
@@ -145,7 +145,7 @@ class RunState:
 
     @classmethod
     def load(cls, directory: Path) -> tuple[RunState, Tensors]:
-        """Where a run stands, and the tensors for :func:`restore`; none if nothing was saved."""
+        """The state of a run, and the tensors for :func:`restore`; none if nothing was saved."""
         if not os.path.lexists(directory / STATE):
             return cls(), {}
         try:
@@ -245,7 +245,7 @@ def read_metrics(directory: Path) -> list[dict[str, float]]:
 
 
 def language_in(run: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What a run.json records of questions of families: :func:`simtown.training.world.language_of`."""
+    """A run.json's record of questions of families: :func:`simtown.training.world.language_of`."""
     if "families" not in run["data"]:
         return {}
     texts = msgspec.convert(run["data"], _Language)

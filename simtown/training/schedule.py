@@ -43,7 +43,7 @@ class Schedule(Iterator[SweepCell]):
         return [cell for cell in cells if cell.name not in self._accuracy]
 
     def open_searches(self) -> Iterator[tuple[float, SizeCurve, list[SweepCell]]]:
-        """Of every model the first search that needs more runs: target, curve, and these runs.
+        """For every model, the first search that needs more runs: target, curve, and these runs.
 
         A search that waits for a run that failed is passed over.
         """
@@ -80,7 +80,7 @@ class Schedule(Iterator[SweepCell]):
         return size_search.next_size(list(curve.sizes), known, target, first)
 
     def _first(self, target: float, curve: SizeCurve) -> float:
-        """Where a search begins: where some seeds have been, or where the model's other worlds tell it to."""
+        """The start of a search: where some seeds have been, or where the model's other worlds tell it to."""
         if (estimate := size_search.need(self.accuracies(curve, all_seeds=False), target)) is not None:
             return estimate
         needs = {}

@@ -96,7 +96,7 @@ def _columns(settings: Settings) -> tuple[str, ...]:
 
 
 def _facts(column: Columns, settings: Settings, device: torch.device) -> dict[str, torch.Tensor]:
-    """What a batch holds besides its pictures; `settings` of the world whose ranks the model knows."""
+    """The columns of a batch besides its pictures; `settings` of the world whose ranks the model knows."""
     n = len(column["tokens"])
     if settings.asks:
         facts = dict.fromkeys(("subject", "relation", "object"), np.zeros(n, np.int64))

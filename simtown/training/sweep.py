@@ -34,18 +34,18 @@ class SweepCallback(Protocol):
         """A cell is "running": a row of its metrics; "done": its run.json; "failed": {"error"}."""
 
     def on_note(self, line: str) -> None:
-        """What the sweep does besides running cells, or what an adaptive one knows by now."""
+        """Report what the sweep does besides running cells, or what an adaptive one knows by now."""
 
 
 def dataset_path(out: Path, settings: Settings) -> Path:
-    """Where a sweep keeps a data set, such as data/15-distractor-seed3-60000; RefusedError for a link."""
+    """The folder of a sweep's data set, such as data/15-distractor-seed3-60000; RefusedError for a link."""
     third = "-distractor" if settings.distractor else ""
     world = f"-world{settings.world_seed}" if settings.world_seed != settings.seed else ""
     return inside(out, f"{DATA}/{settings.entities}{third}-seed{settings.seed}{world}-{settings.n}")
 
 
 def run_path(out: Path, cell: SweepCell) -> Path:
-    """Where a sweep keeps a run, such as runs/pbn-15-2000-seed0; RefusedError for a link."""
+    """The folder of a sweep's run, such as runs/pbn-15-2000-seed0; RefusedError for a link."""
     return inside(out, f"{RUNS}/{cell.name}")
 
 

@@ -1,4 +1,4 @@
-"""What a model may know of the world before it sees an example, and what it is given of each."""
+"""Facts of the world that a model may know before it sees an example, and its input from each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a model is asked about an example: the question with its picture, or a change of one of them."""
+"""Conditions under which a model is asked about an example: the question with its picture, or a change of one
+of them.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,7 @@ class AskedExample:
         return str(self.form.parts[1].parts[0]) if self.example.family in ("paper", "relations") else ""
 
     def quantities(self) -> dict[str, Any]:
-        """What the example is about, and what its answer may depend on, as plain values.
+        """The quantities of an example that its answer may depend on, as plain values.
 
         Returns:
             Its number as "example", "family" and "relation"; "margin" in metres (NaN if there is none); of

@@ -1,4 +1,4 @@
-"""What a referee asks a model beside the question: conditions that tell seeing, reading and relating apart.
+"""Controls: conditions that tell seeing, reading and relating apart.
 
 Every control has an exact answer of its own: the program of a changed question is evaluated in the scene, and
 where the value is too close to say the control is not asked.

@@ -31,7 +31,7 @@ class HubModel(BatchedModel):
         self._model = load_model(path, auto, dtype=settings.dtype).eval().to(device)
 
     def _inputs(self, texts: Sequence[str], pictures: Any, **options: Any) -> dict[str, Any]:
-        """What the model takes of texts, and of pictures as the processor wants them or None."""
+        """The model's inputs from texts, and from pictures as the processor wants them or None."""
         inputs = self._processor(text=list(texts), images=pictures, return_tensors="pt", **options)
         if "pixel_values" in inputs:
             inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
@@ -159,7 +159,7 @@ class ChatModel(HubModel):
 
 
 def _form(query: Query) -> tuple[Any, ...]:
-    """What queries have in common that are asked at once: the shape of the picture, and the answers."""
+    """The shape that queries of one batch share: the shape of the picture, and the answers."""
     return () if query.picture is None else query.picture.shape, query.gold.choices
 
 

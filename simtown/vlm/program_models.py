@@ -28,7 +28,7 @@ LONGEST_LINE = 2**24
 
 
 def as_said(reply: Any, query: Query) -> Said:
-    """What a program or function answered: a text, or a score for each answer.
+    """The answer of a program or function: a text, or a score for each answer.
 
     Raises UnreachableError if it is neither.
     """
@@ -61,7 +61,7 @@ class FunctionModel(BatchedModel):
         return [as_said(self._call(query), query) for query in queries]
 
     def _call(self, query: Query) -> Any:
-        """What the function returns. Raises UnreachableError, which says where it raised."""
+        """Call the function. Raises UnreachableError, which says where it raised."""
         try:
             return self._function(query.text, query.picture, query.gold.choices)
         except Exception as error:

@@ -1,4 +1,4 @@
-"""What the controls say of a model: whether it sees, reads and relates, why it errs, and its biases."""
+"""The verdict of the controls on a model: whether it sees, reads and relates, why it errs, and its biases."""
 
 import re
 from collections.abc import Mapping, Sequence

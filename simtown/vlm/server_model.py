@@ -224,7 +224,7 @@ class ServerModel(VisionModel):
 
 
 def _within(seconds: float, work: Callable[[], Any]) -> Any:
-    """What `work` returns, in a thread that is abandoned after these seconds. Raises TimeoutError then."""
+    """The result of `work`, run in a thread that is abandoned after these seconds. Raises TimeoutError then."""
     future: Future[Any] = Future()
 
     def run() -> None:
@@ -250,7 +250,7 @@ def _seconds(retry_after: str) -> float:
 
 
 def _as_said(body: bytes) -> Said | None:
-    """What a server's reply says; None if it is not a completion."""
+    """The text of a server's reply; None if it is not a completion."""
     try:
         reply = parse_json(body.decode("utf-8-sig", "replace"))
         choice = reply["choices"][0]
@@ -285,7 +285,7 @@ def _text(content: Any) -> str:
 
 
 def _words(answer: requests.Response, body: bytes) -> str:
-    """What a server replied, what to do, and its own words."""
+    """A server's refusal in words, and the remedy."""
     hint = f" (is the key in {KEYS[0]} right?)" if answer.status_code in (401, 403) else ""
     if answer.is_redirect:
         address = urljoin(answer.url, answer.headers["Location"]).removesuffix(_PATH)

@@ -43,7 +43,7 @@ _NOTE = (
 
 
 class Quantity(NamedTuple):
-    """What accuracy may depend on: a column of the rows, and how an axis and a sentence say it."""
+    """A quantity that accuracy may depend on: a column of the rows, and how an axis and a sentence say it."""
 
     column: str
     title: str
@@ -63,7 +63,7 @@ QUANTITIES = (
 
 @dataclass(frozen=True, eq=False)
 class AnsweredQuestions:
-    """What a model answered to questions about pictures.
+    """A model's answers to questions about pictures.
 
     Attributes:
         model: its name.
@@ -78,7 +78,7 @@ class AnsweredQuestions:
 
     @classmethod
     def of_results(cls, results: Results) -> AnsweredQuestions:
-        """What a directory of results holds (:mod:`simtown.vlm.vlm_run`)."""
+        """The answers in a directory of results (:mod:`simtown.vlm.vlm_run`)."""
         columns = ["example", "family", "relation", "type", "gold", "right", *(q.column for q in QUANTITIES)]
         rows = {name: np.array(column) for name, column in results.rows(_PICTURE, columns).items()}
         settings = results.content["settings"]
@@ -88,7 +88,7 @@ class AnsweredQuestions:
     def of_run(
         cls, run: Path, dataset: Dataset, device: torch.device, allow_model: Collection[str] = ()
     ) -> AnsweredQuestions:
-        """What a run answers to the test questions of a data set; raises as :func:`ask.evaluate`."""
+        """The answers of a run to the test questions of a data set; raises as :func:`ask.evaluate`."""
         from simtown.training import ask
 
         right, asked = ask.right_answers(run, dataset, device, allow_model), AskedSplit(dataset, "test")

@@ -42,7 +42,7 @@ class Query:
 
 
 class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model said.
+    """A model's reply.
 
     Attributes:
         text: its reply.
@@ -72,7 +72,7 @@ class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def normalise(said: Said, query: Query) -> Said:
-    """What a model said, in a form that can be stored and summed: all answers of all models pass here.
+    """A model's reply in a form that can be stored and summed: all answers of all models pass here.
 
     Half a surrogate pair becomes U+FFFD, and a count that is none 0. Scores that are not a finite number for
     each answer are a `problem`.
@@ -131,4 +131,4 @@ class BatchedModel(VisionModel):
 
     @abstractmethod
     def answer(self, queries: Sequence[Query]) -> Sequence[Said]:
-        """What the model says to each of some queries."""
+        """The model's reply to each of some queries."""

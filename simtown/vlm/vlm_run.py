@@ -172,7 +172,8 @@ class StoredAnswer(Said, frozen=True, kw_only=True):
 
 
 def read_answers(path: Path, file: BinaryIO) -> dict[str, Said]:
-    """What a model said, by the key of the query. A last line that was cut off is removed from the file.
+    """The stored replies of a model by the key of the query. A last line that was cut off is removed from the
+    file.
 
     Args:
         path: of the file, for messages.
@@ -196,7 +197,7 @@ def read_answers(path: Path, file: BinaryIO) -> dict[str, Said]:
 
 
 def _row(example: AskedExample, query: Query, said: Said) -> Row:
-    """What was asked, what the model said, and what that is worth."""
+    """A row of results: the question, the reply and its score."""
     gold, names = query.gold, spoken_names(query.gold.type)
     reply = read_reply(said.text, gold.type, gold.choices, names)
     score = score_reply(said.text, gold, names)

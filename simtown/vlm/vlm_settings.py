@@ -56,7 +56,7 @@ def _price_problem(price: str) -> str:
 
 @dataclass(frozen=True)
 class VlmSettings:
-    """How a vision-language model is asked."""
+    """Settings for asking a vision-language model."""
 
     split: str = option("test", "The split to ask about.", choices=ALL_SPLITS)
     examples: int | None = option(None, _EXAMPLES, low=1, recorded=False)

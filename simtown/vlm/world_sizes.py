@@ -39,7 +39,7 @@ _THRESHOLD = ("threshold", "threshold low", "threshold high", "why")
 
 
 class Axis(NamedTuple):
-    """What changes from data set to data set, and its values."""
+    """The setting that changes from data set to data set, and its values."""
 
     name: str
     values: tuple[int, ...]
@@ -113,7 +113,7 @@ def evaluate_over(
 
 
 def _sentence(axis: str, rows: Sequence[Mapping[str, Any]], steps: Sequence[str]) -> str:
-    """How accuracy and threshold change from the smallest value to the largest."""
+    """The change of accuracy and threshold from the smallest value to the largest."""
     few, many = rows[0], rows[-1]
     change = many["accuracy"] - few["accuracy"]
     half = 1.96 * sum(row["accuracy"] * (1 - row["accuracy"]) / row["n"] for row in (few, many)) ** 0.5

@@ -63,7 +63,7 @@ def answer_numbers(settings: Settings) -> np.ndarray:
 
 @dataclass
 class FamilyCounts(Counts):
-    """Those of questions of families; of a group of twins, only the kinds of the first scene are counted.
+    """Counts of questions of families; of a group of twins, only the kinds of the first scene are counted.
 
     Attributes:
         answers: (families, templates, values) int64 examples.
@@ -79,7 +79,7 @@ class FamilyCounts(Counts):
 
     @classmethod
     def of(cls, columns: Mapping[str, np.ndarray], settings: Settings) -> FamilyCounts:
-        """Those of n > 0 examples."""
+        """Counts of n > 0 examples."""
         numbers = answer_numbers(settings)
         templates = max(len(family.templates) for family in asked.asked(settings))
         family, value = columns["family"].astype(np.int64), columns["value"].astype(np.int64)
@@ -270,7 +270,7 @@ def _shuffled(value: np.ndarray, twins: bool) -> Iterator[np.ndarray]:
 
 
 def blind(words: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray] | None = None) -> int:
-    """How many answers of one family a small model of its words guesses right.
+    """The number of answers of one family that a small model of its words guesses right.
 
     Args:
         words: the columns WORDS of its examples.
@@ -317,7 +317,7 @@ def _keys(words: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def blind_findings(samples: Mapping[str, Mapping[str, np.ndarray]], settings: Settings) -> Iterator[Finding]:
-    """How well the words alone answer each family: in training, and in the test split after training."""
+    """Accuracy of the words alone for each family: in training, and in the test split after training."""
     from threadpoolctl import threadpool_limits
 
     few: dict[str, list[str]] = {name: [] for name in samples if name != "val"}

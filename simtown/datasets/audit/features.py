@@ -171,7 +171,7 @@ class Counts:
 
 @dataclass
 class SplitCounts(Counts):
-    """Those of the paper's questions.
+    """Counts of the paper's questions.
 
     Attributes:
         answers: by the keys of :func:`group_names`, (groups, 2) int64: examples answered no, and yes.
@@ -191,7 +191,7 @@ class SplitCounts(Counts):
 
     @classmethod
     def of(cls, columns: Columns, settings: Settings) -> SplitCounts:
-        """Those of n > 0 examples."""
+        """Counts of n > 0 examples."""
         answer, names = columns["answer"].astype(np.int64), group_names(settings)
         visible = np.take_along_axis(columns["visible"], question_slots(columns), axis=1).min(axis=1)
         distance = np.abs(columns["margin"].astype(np.float64))

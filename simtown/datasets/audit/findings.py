@@ -74,7 +74,7 @@ def judge(findings: list[Finding]) -> list[Finding]:
 def information(
     features: Collection[np.ndarray], answers: Iterable[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How much features say about the first of several answers, beside what they say about the others.
+    """Information of features about the first of several answers, beside what they say about the others.
 
     The others are draws of its null distribution, whose tail is a gamma distribution with their mean and
     variance. A feature, and an answer, is (n,) int64, where every number from 0 up to the largest occurs.

@@ -105,7 +105,9 @@ def fingerprints(cells: np.ndarray) -> np.ndarray:
 
 
 def equal_twins(rows: DatasetRows, records: np.ndarray) -> list[int]:
-    """Of the records of whole groups of twins, the first of each two pictures that have the same pixels."""
+    """The records of groups of twins with equal pictures: the first of each two pictures that have the same
+    pixels.
+    """
     equal = []
     for twins in records["row"].reshape(-1, 2)[records["hash"][::2] == records["hash"][1::2]]:
         ((name, _, own),) = rows.by_split(twins)
@@ -176,7 +178,7 @@ def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, rows: D
 
 
 def _of_two_groups(pairs: np.ndarray, rows: DatasetRows) -> np.ndarray:
-    """Those of (k, 2) rows that are of different groups of twins; every split has whole ones."""
+    """The pairs among (k, 2) rows that are of different groups of twins; every split has whole ones."""
     block = rows.dataset.settings.block if rows.dataset.settings.twins else 1
     return pairs[pairs[:, 0] // block != pairs[:, 1] // block]
 
@@ -200,7 +202,7 @@ def _batches(pairs: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _of_different_scenes(rows: DatasetRows, pairs: np.ndarray, metres: float) -> np.ndarray:
-    """Those of (k, 2) rows whose scenes are more than so many metres from each other."""
+    """The pairs among (k, 2) rows whose scenes are more than so many metres from each other."""
     if len(pairs) == 0:
         return pairs
     points, other_points = (scene_points(rows.columns(SCENE, numbers)) for numbers in pairs.T)

@@ -260,7 +260,7 @@ def nearest_pairs(pairs: np.ndarray, same: bool) -> np.ndarray:
 
 
 def chances(sample: Columns, other: Columns | None) -> tuple[np.ndarray, float]:
-    """How often two vehicles of a kind, of different scenes, are near, and how much they depend on the rest.
+    """Chances that two vehicles of a kind, of different scenes, are near, and their dependence on the rest.
 
     `sample` has columns of some scenes, `other` of some of another split; None compares those of one split
     with each other.

@@ -118,7 +118,7 @@ def threshold(findings: list[Finding]) -> str:
 
 @dataclass
 class Survey:
-    """What is kept of all examples.
+    """Facts that are kept of all examples.
 
     Attributes:
         counts: by split, of those that have examples: SplitCounts, or FamilyCounts for families.

@@ -63,7 +63,7 @@ class _Program:
         raise InexpressibleError(str(form))
 
     def thing(self, phrase: Form) -> int:
-        """What "the ..." means."""
+        """The thing that "the ..." means."""
         if phrase.name != "the":
             raise InexpressibleError(str(phrase))
         return self.step("unique", self.members(phrase.parts[0]))

@@ -1,4 +1,4 @@
-"""What a format is, and what it receives: a split as a stream of batches, and an example in words.
+"""Formats, and their input: a split as a stream of batches, and an example in words.
 
 Long lists are written by many pieces of work. Each writes its own part, with a line of JSON for each entry;
 in the end the parts are joined in order.
@@ -64,11 +64,13 @@ class ExportBatch:
         return PAINTS[int(self.paints[row, slot])]
 
     def asked(self, row: int) -> dict[str, Any]:
-        """What an example is asked (:func:`simtown.datasets.reading.reader.asked_of`)."""
+        """An example's question and answer (:func:`simtown.datasets.reading.reader.asked_of`)."""
         return asked_of({name: column[row] for name, column in self.columns.items()}, self.names)
 
     def edit(self, row: int) -> str | None:
-        """What makes a twin of the other picture: "painted"; None if they differ in more than one thing."""
+        """The edit that makes a twin of the other picture: "painted"; None if they differ in more than one
+        thing.
+        """
         edits, number = self.names["edits"], int(self.columns["edit"][row])
         return edits[number] if number < len(edits) else None
 

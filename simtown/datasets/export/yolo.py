@@ -46,7 +46,7 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
 
 
 def _missing(splits: Sequence[str]) -> list[str]:
-    """What a user must know of data.yaml if a split that a training needs is not exported: a line each."""
+    """Notes on data.yaml for a user if a split that a training needs is not exported: a line each."""
     absent = [split for split in ("train", "val") if split not in splits]
     return [f"{split} is not exported: here it names the pictures of {splits[0]} again" for split in absent]
 

@@ -47,7 +47,7 @@ def ready(name: str, **free: int) -> Settings:
 
 
 def cited(settings: Settings) -> str:
-    """How a paper cites a data set: "simtown-twins, seed 0", and its sizes if they are others; "" if it is
+    """A data set as papers cite it: "simtown-twins, seed 0", and its sizes if they are others; "" if it is
     no ready world.
     """
     for name, world in worlds().items():

@@ -167,7 +167,7 @@ def array_forms(
 
 
 def recipe_of(settings: Settings, split: str) -> Recipe | AskingRecipe:
-    """What the examples of a split are drawn from."""
+    """The recipe from which the examples of a split are drawn."""
     if not settings.asks:
         return settings.recipe(split)
     from simtown.datasets import asked

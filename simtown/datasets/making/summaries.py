@@ -1,4 +1,4 @@
-"""What a run of examples holds, counted: enough to describe a data set without reading its rows.
+"""Counts over a run of examples: enough to describe a data set without reading its rows.
 
 Every shard keeps the summary of its examples, and the manifest the sum of each split (docs/data-format.md).
 """
@@ -14,7 +14,7 @@ MARGIN_STEPS, MARGINS = 2, 64
 
 
 def lengths(names: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """How many counts each list of a summary has, with these :func:`simtown.datasets.names.names`."""
+    """The length of each list of a summary, with these :func:`simtown.datasets.names.names`."""
     n = {name: len(entries) for name, entries in names.items()}
     if "families" in n:
         own = {"family": n["families"], "value": n["answers"], "reply": n["families"] * n["answers"]}

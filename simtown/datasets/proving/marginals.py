@@ -27,7 +27,7 @@ _ALL_RANKS = 10
 
 @dataclass(frozen=True)
 class GoodnessOfFit:
-    """How well counts fit a target: Pearson's chi-square, degrees of freedom, p-value (nan without any)."""
+    """The fit of counts to a target: Pearson's chi-square, degrees of freedom, p-value (nan without any)."""
 
     chi2: float
     dof: int

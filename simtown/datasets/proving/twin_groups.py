@@ -35,7 +35,7 @@ def pair_rows(n: int, each: int = 1) -> np.ndarray:
 
 
 def group_accuracies(group: np.ndarray, right: np.ndarray, each: int = 1) -> dict[str, np.ndarray]:
-    """What the right answers to whole groups of examples amount to.
+    """Accuracies over whole groups of examples.
 
     Args:
         group: (n,) int64 the column "group" of all examples of a split, in their order.
@@ -97,7 +97,7 @@ def _empty(scene: Mapping[str, np.ndarray], rows: np.ndarray, slot: np.ndarray) 
 def pair_problems(
     columns: Mapping[str, np.ndarray], each: int, unclear: int
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """What is wrong with pairs without twins: the first of `each` questions about two pictures are of one
+    """Problems of pairs without twins: the first of `each` questions about two pictures are of one
     family and have different answers, but both may be `unclear`, a place in the vocabulary, or -1.
 
     Yields sentences, and (n,) bool for which examples.
@@ -120,7 +120,7 @@ def pair_problems(
 
 
 def twin_problems(columns: Mapping[str, np.ndarray], each: int = 1) -> Iterator[tuple[str, np.ndarray]]:
-    """What is wrong with the twins of whole groups, with `each` questions of a picture: sentences, and (n,)
+    """Problems of the twins of whole groups, with `each` questions of a picture: sentences, and (n,)
     bool for which examples.
     """
     value, group = columns["value"], columns["group"]
@@ -128,7 +128,7 @@ def twin_problems(columns: Mapping[str, np.ndarray], each: int = 1) -> Iterator[
     edit, edited = differences(columns, pairs)
 
     def of_examples(wrong: np.ndarray) -> np.ndarray:
-        """What is wrong with pairs, or with each example of them, in the order of examples."""
+        """Problems of pairs, or with each example of them, in the order of examples."""
         result = np.zeros(len(value), dtype=bool)
         result[pairs] = wrong.reshape(len(pairs), -1)
         return result

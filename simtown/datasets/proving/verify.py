@@ -155,7 +155,7 @@ def _directory_problems(
 
 
 def _summary(manifest: dict[str, Any], settings: Settings, drawn: int, quick: bool) -> str:
-    """What is proven, and what a correct manifest says that cannot be proven."""
+    """The summary of what is proven, and of what a correct manifest says that cannot be proven."""
     total = sum(settings.counts().values())
     pictures = "no picture was drawn again"
     if drawn:
@@ -234,7 +234,7 @@ def _expected_manifest(
 
 
 def _differences(stored: Any, wanted: Any, name: str = "") -> Iterator[str]:
-    """Where two JSON values differ, each in words."""
+    """Differences between two JSON values, each in words."""
     if isinstance(stored, dict) and isinstance(wanted, dict):
         for key in sorted({*stored, *wanted}):
             path = f"{name}.{key}".lstrip(".")

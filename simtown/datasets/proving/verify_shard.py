@@ -93,7 +93,9 @@ class ShardPiece:
 
 @dataclass(frozen=True)
 class Expected:
-    """What shards are compared with: their own scenes if `quick`; without a renderer nothing is drawn."""
+    """The data that shards are compared with: their own scenes if `quick`; without a renderer nothing is
+    drawn.
+    """
 
     store: DirectoryStore | Remote
     settings: Settings
@@ -244,7 +246,7 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
 
 
 def _problems(stored: Columns, settings: Settings, quick: bool) -> Iterator[tuple[str, np.ndarray]]:
-    """What some rows say that no settings make: sentences, and (n,) bool for which rows."""
+    """Problems of rows that no settings make: sentences, and (n,) bool for which rows."""
     if not settings.asks:
         return
     from simtown.datasets import asked
@@ -321,7 +323,7 @@ def _rounded_as(stored: np.ndarray, measured: np.ndarray) -> np.ndarray:
 
 
 class _Difference:
-    """How rows of a shard differ from those that should be there; `others` are other examples altogether."""
+    """Differences of a shard's rows from those that should be there; `others` are other examples altogether."""
 
     def __init__(self, task: ShardTask) -> None:
         self.task, self.others = task, 0

@@ -425,7 +425,9 @@ def example_of(
 
 
 def asked_of(row: Any, names: Mapping[str, list[str]]) -> dict[str, Any]:
-    """What an example is asked, by the names of :class:`Example`, from its columns and its set's names."""
+    """An example's question and answer, by the names of :class:`Example`, from its columns and its set's
+    names.
+    """
     if "families" not in names:
         return {
             **{role: ENTITIES[row[role]] for role in ("subject", "object")},

@@ -1,4 +1,4 @@
-"""Where the files of a data set are: in a directory, or behind a URL of fsspec such as s3://bucket/town.
+"""The place of a data set's files: in a directory, or behind a URL of fsspec such as s3://bucket/town.
 
 A file appears whole in either place: it is renamed in a directory, or uploaded in one piece to a URL. Shards
 behind a URL are read from a cache of this machine.
@@ -72,7 +72,7 @@ class Store(ABC):
 
     @abstractmethod
     def _entries(self, parent: str) -> Iterator[tuple[str, int, str]]:
-        """What a folder holds: the name, the bytes, and what it is if it is not a regular file."""
+        """Entries of a folder: the name, the bytes, and what it is if it is not a regular file."""
 
     def listing(self) -> tuple[dict[str, int], dict[str, str]]:
         """Bytes of everything at the top and in the folders for shards, by name; other folders are not read.

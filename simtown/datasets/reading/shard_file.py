@@ -57,7 +57,7 @@ def reading(path: Path, remedy: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class PackedRows:
-    """Where rows of an array are in its file, each a chunk that is packed with LZ4 alone: (n,) int64 bytes.
+    """Places of an array's rows in its file, each a chunk that is packed with LZ4 alone: (n,) int64 bytes.
 
     `each` rows share a chunk. Raises FormError if a chunk is larger than any row.
     """

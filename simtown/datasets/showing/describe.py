@@ -67,7 +67,9 @@ def show(place: str | Path, everything: bool = False) -> None:
 
 
 def summary(dataset: Dataset) -> dict[str, Any]:
-    """What :func:`show` prints, for JSON: settings, counts by name for each split, and acceptance rates."""
+    """The text of :func:`show` as values for JSON: settings, counts by name for each split, and acceptance
+    rates.
+    """
     names = {"relation": "relations", "weather": "weathers", "subject": "entities", "object": "entities"}
     if dataset.settings.asks:
         names = {"weather": "weathers", "kind": "entities"}
@@ -105,7 +107,7 @@ def _splits(dataset: Dataset) -> Table:
 
 
 def _answers(dataset: Dataset, split: str) -> dict[str, dict[str, int]]:
-    """How often each family of a split has each answer."""
+    """Counts of each family's answers in a split."""
     answers = dataset.names["answers"]
     counts = np.array(dataset.summary(split)["reply"]).reshape(-1, len(answers))
     return {
@@ -115,7 +117,7 @@ def _answers(dataset: Dataset, split: str) -> dict[str, dict[str, int]]:
 
 
 def _families(dataset: Dataset) -> Table:
-    """How often each family is asked, and the most frequent of its answers in training."""
+    """Counts of each family, and the most frequent of its answers in training."""
     splits = {name: _answers(dataset, name) for name in dataset.splits if len(dataset[name])}
     title = f"Families of questions, and their answers in {next(iter(splits))}"
     table = new_table(title, ("family", *splits, "answers"), left=("family", "answers"))
@@ -210,7 +212,7 @@ def _question(
 
 
 def _table(question: dict[str, str], scene: Scene) -> Table:
-    """What is asked, and what is in the street."""
+    """The question, and the things in the street."""
     camera, weather = scene.camera, scene.weather
     yaw = np.degrees(camera.yaw) + 0.0
     counts = sorted(Counter(prop.kind for prop in scene.props).items())

@@ -49,7 +49,7 @@ def read_families(text: str, where: str) -> dict[str, Family]:
 
 
 def _problem(template: Template, answer: str) -> str:
-    """What is wrong with a template whose answers are of a type; "" if nothing is."""
+    """The problem of a template whose answers are of a type; "" if nothing is."""
     for slot in template.slots:
         if slot not in SLOTS and not range_of(slot):
             return f"has a slot '{slot}': choose among {', '.join(SLOTS)}"

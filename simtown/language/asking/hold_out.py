@@ -60,7 +60,7 @@ class RuleError(SettingsError):
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """What a rule, or several rules together, hold out.
+    """The compositions that a rule, or several rules together, hold out.
 
     Attributes:
         text: the rule as it is written; several have commas between.
@@ -130,7 +130,7 @@ class HeldOut:
 
     @cached_property
     def _whole(self) -> set[tuple[str, str, str]]:
-        """What is held out of each kind that a noun means: a key of OTHERS, the noun, and the other word."""
+        """Entries for each kind that a noun means: a key of OTHERS, the noun, and the other word."""
         nouns = (*NOUNS, *ENTITIES)
         kinds = np.stack([means(noun) for noun in nouns]) & self.exists
         result = set[tuple[str, str, str]]()
@@ -145,7 +145,7 @@ class HeldOut:
     def answers(
         self, answer: str, possible: Sequence[int], alone: bool, twins: bool = False
     ) -> tuple[int, ...]:
-        """Those of the possible answers of a type that are left, or with `alone`, those that are held out.
+        """The possible answers of a type that are left, or with `alone`, those that are held out.
 
         With `twins` also the count next to these, which is that of the other picture.
         """
@@ -156,7 +156,7 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class HoldOut:
-    """How a split keeps to the rules.
+    """The rules of a split.
 
     Attributes:
         held: for each rule that an example may be drawn for, what it holds out; of a split that keeps clear
@@ -173,7 +173,9 @@ class HoldOut:
 
 
 def _mentions(form: Form, of: str = "") -> Iterator[tuple[str, str, str]]:
-    """What a program mentions: nouns, weathers, and the colours and relations of nouns (perhaps "")."""
+    """The words that a program mentions: nouns, weathers, and the colours and relations of nouns (perhaps
+    "").
+    """
     match form.name, *form.parts:
         case "all", noun:
             yield "noun", noun, ""
@@ -200,7 +202,7 @@ def _noun(form: Form) -> str:
 
 
 def read_rule(text: str, world: AskedWorld, seed: int) -> HeldOut:
-    """What a rule holds out in a world.
+    """The compositions that a rule holds out in a world.
 
     Compositions of a share are drawn by their addresses: the same ones in a larger world of the same seed.
 

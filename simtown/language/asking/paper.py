@@ -48,7 +48,7 @@ class ImpossibleError(ValueError):
 
 @dataclass(frozen=True)
 class Recipe:
-    """What examples are sampled from.
+    """The recipe from which examples are sampled.
 
     Attributes:
         seed: the data set's seed.
@@ -171,7 +171,7 @@ def plan_of(recipe: Recipe) -> dict[str, Any]:
 
 
 def _why(recipe: Recipe, vehicles: int, loop: int) -> str:
-    """What to say of a loop that found nothing acceptable."""
+    """The message for a loop that found nothing acceptable."""
     return (
         f"no {vehicles} different entities in {CAP} draws: "
         "`frequencies` gives nearly all weight to too few of them",

@@ -30,7 +30,7 @@ DISTINCT_KINDS = 2
 
 @dataclass(frozen=True)
 class AskingRecipe:
-    """What questions and streets are drawn from.
+    """The recipe from which questions and streets are drawn.
 
     Attributes:
         seed: the data set's seed.

@@ -26,7 +26,7 @@ _AXES = {relation.name: relation.axis for relation in RELATIONS}
 
 @dataclass(frozen=True, eq=False)
 class AskedWorld:
-    """What questions may be about.
+    """The world that questions are about.
 
     Attributes:
         chances: (entities,) float64 of each kind of vehicle, 0 for those that do not exist.

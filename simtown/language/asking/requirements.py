@@ -1,4 +1,5 @@
-"""What a scene must have so that a program can have a value in it: vehicles, or things beside the road.
+"""Requirements of a program on a scene, so that it can have a value there: vehicles, or things beside the
+road.
 
 The words of a question and its answer are drawn first, then streets until the answer is true. Most streets
 have no second bus; planting puts in what the words name, and keeps out what would make "the bus" two.
@@ -31,7 +32,8 @@ class Want(NamedTuple):
 
 @dataclass
 class Plan:
-    """What a street must have, what no other vehicle may be, and how many `things` of a noun it must have.
+    """Vehicles that a street must have, bans on its other vehicles, and how many `things` of a noun it must
+    have.
 
     Of an `unclear` one, two vehicles may be what "the ..." means.
     """
@@ -61,7 +63,7 @@ def _base(members: Form) -> tuple[str, str, bool]:
 
 
 def plan(form: Form, answer: int, unclear: bool, draws: Draws) -> Plan:
-    """What a street needs for a program to have an answer, as the evaluator numbers it.
+    """The plan of a street in which a program has an answer, as the evaluator numbers it.
 
     In an `unclear` street the answer may be too close to say.
     """

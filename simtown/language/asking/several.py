@@ -48,7 +48,7 @@ Askable: TypeAlias = list[tuple[int, list[tuple[int, Template]]]]
 
 
 class WordsToDraw(NamedTuple):
-    """What the words of a further question are drawn from.
+    """The source of the words of a further question.
 
     Attributes:
         askable: the templates.
@@ -84,7 +84,7 @@ class SecondPictures(Protocol):
     """Pictures in which further questions have other answers than in the first ones."""
 
     def words(self, row: int, number: int, attempt: int) -> WordsToDraw:
-        """What the words of question `number` about picture `row` are drawn from, by attempt."""
+        """The source of the words of question `number` about picture `row`, by attempt."""
 
     def scenes(self, address: np.ndarray, rows: np.ndarray, attempts: np.ndarray) -> Placed:
         """The second pictures of (k,) rows, by addresses and attempts."""

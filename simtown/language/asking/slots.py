@@ -135,7 +135,7 @@ class Drawer:
         return Form("related", (self.draws.choice(self.world.relations), other))
 
     def clause(self) -> Form:
-        """What may be said of a thing: where it stands, in which lane, or where it faces."""
+        """A clause about a thing: where it stands, in which lane, or where it faces."""
         how = self.draws.below(3)
         return self.has("lane" if how == 1 else "direction") if how else self.beside()
 

@@ -28,7 +28,7 @@ from simtown.scenes.weather import WEATHERS
 
 
 class VehiclesOfStreet(NamedTuple):
-    """What a street has for a question.
+    """The vehicles, weather and things of a street for a question.
 
     Attributes:
         entity: (most,) int64 kinds of vehicles, -1 for an empty slot.
@@ -136,7 +136,7 @@ def least_vehicles(
 
 
 def _banned(world: AskedWorld, wanted: Plan) -> tuple[Want, ...]:
-    """What no other vehicle may be; where vehicles are painted, their paints see to colours."""
+    """Bans on other vehicles; where vehicles are painted, their paints see to colours."""
     return tuple(ban for ban in wanted.bans if not ban.colour or not world.painted)
 
 

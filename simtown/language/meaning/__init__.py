@@ -1,1 +1,1 @@
-"""What a question means: forms and programs, nouns and relations, and the evaluator of programs."""
+"""The meaning of questions: forms and programs, nouns and relations, and the evaluator of programs."""

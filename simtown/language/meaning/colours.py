@@ -82,7 +82,7 @@ def clear(shares: np.ndarray, body: np.ndarray) -> np.ndarray:
 
 
 def named(scenes: SceneBatch) -> np.ndarray:
-    """As :func:`seen`, of the colours that name a vehicle: of its body, the commonest, those of a quarter."""
+    """:func:`seen` for the colours that name a vehicle: of its body, the commonest, those of a quarter."""
     shares, present = seen(scenes), scenes.entity >= 0
     body = np.zeros(shares.shape, dtype=bool)
     body[present] = _SHOWN[body_paints(scenes.entity[present], scenes.paint[present])] > 0

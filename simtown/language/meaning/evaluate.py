@@ -88,7 +88,7 @@ class Values(NamedTuple):
 
     @classmethod
     def empty(cls, n: int) -> Values:
-        """Of n programs: the answer 0, known, without a number or a margin."""
+        """Values of n programs: the answer 0, known, without a number or a margin."""
         return cls(
             np.zeros(n, int), np.full(n, np.nan), np.zeros(n, np.int8), np.full(n, np.inf), np.zeros(n, bool)
         )
@@ -173,7 +173,7 @@ def _beside() -> list[int]:
 
 @cache
 def _tables(by_name: bool) -> dict[str, np.ndarray]:
-    """What words mean, relations and margins, and the outlines of what stands in slots, for the kernel."""
+    """Tables for the kernel: meanings of words, relations, margins, and outlines of what stands in slots."""
     classes: tuple[tuple[str, ...], ...] = (
         (*RELATION_NAMES, *OWN_RELATIONS, "between"), ORDERS, ATTRIBUTES, COLOURS, LANES, DIRECTIONS,
         ("partly hidden", "entirely visible"), WEATHERS,

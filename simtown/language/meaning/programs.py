@@ -173,7 +173,9 @@ def answer_type(form: Form) -> str:
 
 
 def depth(form: Any) -> int:
-    """How many things a form goes through, one after the other: 1 for "the bus", 2 for what is left of it."""
+    """The number of things that a form goes through, one after the other: 1 for "the bus", 2 for what is left
+    of it.
+    """
     if not isinstance(form, Form):
         return 0
     return (form.name in ("all", "related", "same", "compared")) + max(map(depth, form.parts), default=0)

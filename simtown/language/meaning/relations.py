@@ -56,7 +56,7 @@ AXES, SIGNS, LEAST = (tuple(getattr(r, name) for r in RELATIONS) for name in ("a
 
 
 def separations(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
-    """How vehicle j stands to vehicle i, in the viewer's frame.
+    """Offsets of vehicle j from vehicle i, in the viewer's frame.
 
     Args:
         pose: (n, v, 3) x, y (metres), yaw.
@@ -85,7 +85,7 @@ def separations(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
 
 
 def own_separations(pose: np.ndarray) -> np.ndarray:
-    """How vehicle i stands to vehicle j, in the frame of j's driver.
+    """Offsets of vehicle i from vehicle j, in the frame of j's driver.
 
     Args:
         pose: (n, v, 3) x, y (metres), yaw.

@@ -50,7 +50,7 @@ def distance(a: Solid, b: Solid) -> float:
 
 
 def on(a: Solid, b: Solid) -> float:
-    """How deep a's middle stands inside b's outline; negative beside it, or above or below b's top there."""
+    """Depth of a's middle inside b's outline; negative beside it, or above or below b's top there."""
     depth = float(depths(a.middle[None], b.outline)[0])
     height = b.top(*a.middle)
     if depth < 0 or not np.isfinite(height):
@@ -60,7 +60,7 @@ def on(a: Solid, b: Solid) -> float:
 
 
 def between(a: Solid, b: Solid, c: Solid) -> float:
-    """How deep a's middle lies in the hull of b and c, where straight lines from b to c run through it."""
+    """Depth of a's middle in the hull of b and c, where straight lines from b to c run through it."""
     return float(betweens([a], [(b, c)])[0, 0])
 
 
@@ -77,7 +77,9 @@ def betweens(subjects: list[Solid], pairs: list[tuple[Solid, Solid]]) -> np.ndar
 
 
 def facing(a: Solid, b: Solid) -> float:
-    """How far inside b's outline the line of a's sight passes, seen from a; negative if it misses b."""
+    """Distance inside b's outline at which the line of a's sight passes, seen from a; negative if it misses
+    b.
+    """
     forward = np.array([np.cos(a.front), np.sin(a.front)])
     to = b.outline - a.middle
     ahead, aside = to @ forward, to @ np.array([-forward[1], forward[0]])
@@ -91,7 +93,8 @@ def facing(a: Solid, b: Solid) -> float:
 
 
 def overtaking(a: Solid, b: Solid) -> float:
-    """How far behind b a was, or how far ahead it is now, whichever is less: positive where it went past.
+    """Distance by which a was behind b, or is ahead of it now, whichever is less: positive where it went
+    past.
 
     Both must have moved, the same way; without a track nothing overtakes.
     """

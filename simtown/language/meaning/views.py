@@ -1,4 +1,4 @@
-"""What programs see of many scenes at once: vehicles, where they stand and head, and their colours.
+"""The view that programs have of many scenes at once: vehicles, where they stand and head, and their colours.
 
 Slots are a scene's vehicles, then, if a program names them, the things beside the road. Of n scenes s is the
 number of slots and v that of vehicles. Truth is 1, -1, or 0 where something is too close to say.
@@ -66,7 +66,7 @@ class Views:
         return Views(self.scenes[rows], shares, self.size, self.things)
 
     def _slots(self, vehicles: np.ndarray, things: np.ndarray) -> np.ndarray:
-        """What stands in all slots: vehicles, and the things beside the road if they have slots."""
+        """Contents of all slots: vehicles, and the things beside the road if they have slots."""
         return np.concatenate([vehicles, things], axis=1) if self.things else vehicles
 
     @cached_property

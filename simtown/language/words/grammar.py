@@ -142,7 +142,7 @@ def _known(lexicon: Lexicon) -> set[str]:
 
 
 class Language(NamedTuple):
-    """What grammar.txt holds, part by part, and all its words."""
+    """The contents of grammar.txt, part by part, and all its words."""
 
     rewrites: list[tuple[re.Pattern[str], str]]
     rules: dict[str, list[tuple[list[str], str]]]
@@ -219,14 +219,14 @@ def spoken_names(answer: str) -> dict[str, str]:
 
 
 class _Chart:
-    """What symbols of the grammar mean where in a question; each span of words has one meaning a symbol."""
+    """Meanings of the grammar's symbols in a question, by place; each span of words has one meaning a symbol."""
 
     def __init__(self, words: list[str], lexicon: Lexicon) -> None:
         self.words, self.lexicon, self.reached = words, lexicon, 0
         self._known: dict[tuple[str, int], dict[int, Any]] = {}
 
     def meanings(self, symbol: str, start: int) -> dict[int, Any]:
-        """What a symbol may mean that begins with a word, by the number of the word after its end."""
+        """The meanings of a symbol that begins with a word, by the number of the word after its end."""
         if (symbol, start) not in self._known:
             phrases = self.lexicon.get(symbol, {})
             ends = range(min(start + 6, len(self.words)), start, -1) if phrases else ()

@@ -1,4 +1,4 @@
-"""What a model is told: a question, behind it which form the answer has, and the picture."""
+"""Instructions for a model: a question, the form of its answer, and the picture."""
 
 from __future__ import annotations
 

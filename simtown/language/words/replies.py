@@ -61,7 +61,7 @@ from simtown.language.words.reply_words import (
 
 
 class Reply(NamedTuple):
-    """What a reply says.
+    """The answer that a reply gives.
 
     Attributes:
         answer: as the closed vocabulary spells it, any length as "6.2 m"; None if there is none.
@@ -168,7 +168,7 @@ def _read_unstated(reader: _Reader, text: str) -> Reply:
 
 
 def _said(text: str) -> str | None:
-    """What stands outside of blocks of thinking; None if the last block never ends."""
+    """The text outside blocks of thinking; None if the last block never ends."""
     *blocks, rest = THINKING_ENDS.split(text)
     said: list[str] = []
     for block in blocks:
@@ -185,7 +185,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _json_answer(text: str) -> str | None:
-    """What the last JSON object gives for "answer", or for its only key; None if there is none."""
+    """The last JSON object's value of "answer", or for its only key; None if there is none."""
     answer, end = None, 0
     text = re.sub(r"(?<!\\)\\(?=text|math|frac|boxed)", r"\\\\", text)  # LaTeX that JSON would escape
     for brace in list(re.finditer(r'\{\s*"', text))[-99:]:

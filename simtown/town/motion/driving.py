@@ -1,4 +1,4 @@
-"""How drivers and walkers decide: accelerations from what is around them, as plain functions of numbers.
+"""Decisions of drivers and walkers: accelerations from what is around them, as plain functions of numbers.
 
 Cars follow the Intelligent Driver Model (Treiber, Hennecke and Helbing 2000, "Congested traffic states in
 empirical observations and microscopic simulations") and steer as Stanley did (Thrun et al. 2006). People

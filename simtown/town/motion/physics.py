@@ -122,7 +122,7 @@ class _Body:
 
 
 def how_to_install_pybullet() -> str:
-    """How to install pybullet on this machine; without a wheel for it the extra installs nothing."""
+    """The command that installs pybullet on this machine; without a wheel for it the extra installs nothing."""
     if sys.version_info < (3, 12) and sys.platform == "linux" and platform.machine() == "x86_64":
         return f"motion needs pybullet: {how_to_install('physics')}"
     here = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
@@ -310,7 +310,7 @@ class Physics:
         return [body.mass * share * along, body.mass * share * left, 0.0], [0.0, 0.0, body.inertia * spin]
 
     def _drive(self, body: _Body, tick: float) -> _Push:
-        """What a driver does."""
+        """A driver's step."""
         thing = body.thing
         speed, slip = _turn(np.array(thing.velocity), -thing.yaw)
         if thing.pace <= 0:
@@ -323,7 +323,7 @@ class Physics:
         return self._push(body, along, -slip / tick, yaw_rate, tick)
 
     def _walk(self, body: _Body, tick: float) -> _Push:
-        """What a walker does."""
+        """A walker's step."""
         thing = body.thing
         velocity = np.array(thing.velocity[:2])
         if thing.pace <= 0:

@@ -1,4 +1,4 @@
-"""What the models share: the convolutions and the perceptron of the paper's section 6.5."""
+"""Layers that models share: the convolutions and the perceptron of the paper's section 6.5."""
 
 from itertools import pairwise
 

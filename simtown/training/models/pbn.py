@@ -44,7 +44,7 @@ class LabelledConvolution(nn.Module):
 
 
 class BoundingBox(nn.Module):
-    """Where is this? The module of Figure 4: label embedding and picture in, a box out.
+    """A box for a label, the module of Figure 4: label embedding and picture in, a box out.
 
     One set of weights serves every slot. Three 3×3 convolutions of stride 2 (32, 64, 64 filters, times
     `width`), then fully connected layers (128, 100, 50, 25, 25, 4).

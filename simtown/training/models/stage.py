@@ -79,12 +79,12 @@ class Places:
         return memory(maps).reshape(len(maps), len(self.row_of), lanes)
 
     def lanes(self, *values: np.ndarray) -> list[np.ndarray]:
-        """What is known of channels, (..., channels), for each lane: (..., lanes) float32."""
+        """Values of channels, (..., channels), repeated for each lane: (..., lanes) float32."""
         return [np.tile(each.astype(np.float32), self.kind_of.shape[1]) for each in values]
 
 
 class Label(NamedTuple):
-    """What labels add to the maps of pictures.
+    """The addition of labels to the maps of pictures.
 
     Attributes:
         added: (slots · b, kinds, channels), what each label adds to all places of a kind.
@@ -205,7 +205,7 @@ def _norm_relu(
 
 
 class Stage(nn.Module):
-    """What follows a convolution: batch norm, ReLU, dropout of whole channels, as PyTorch has them.
+    """The steps after a convolution: batch norm, ReLU, dropout of whole channels, as PyTorch has them.
 
     With labels, what they add comes first: (b, channels, h, w) maps become (slots · b, channels, h, w).
     The random numbers and the running statistics are PyTorch's too.

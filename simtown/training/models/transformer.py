@@ -56,7 +56,7 @@ class TokenEncoder(nn.TransformerEncoder):
     """
 
     def forward(self, tokens: torch.Tensor, *args: Any, **options: Any) -> torch.Tensor:
-        """As PyTorch's."""
+        """Attention with the interface of PyTorch's."""
         learns = tokens.device.type == "cpu" and torch.is_grad_enabled()
         with sdpa_kernel(SDPBackend.MATH) if learns else nullcontext():
             return super().forward(tokens, *args, **options)

@@ -14,12 +14,12 @@ ANSWERS = answers_beside(__file__)
 
 
 def picture(doc: Mapping[str, Any]) -> list[Any]:
-    """What the model sees."""
+    """The picture that the model sees."""
     return [doc["image"].convert("RGB")]
 
 
 def question(doc: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None) -> str:
-    """What the model reads."""
+    """The text that the model reads."""
     return str(doc["question"])
 
 

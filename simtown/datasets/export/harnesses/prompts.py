@@ -47,7 +47,7 @@ def _item(batch: ExportBatch, row: int, split: str, answers: dict[str, Any]) -> 
 
 
 def with_pictures(portion: Portion, directory: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Of every example the picture's path in `directory`, where it is written, and the item."""
+    """For every example, the picture's path in `directory`, where it is written, and the item."""
     folder = f"images/{portion.name}"
     for batch, questions in items(portion):
         for first, _, name in batch.write_pictures(directory / folder, "{:06d}.png"):

@@ -1,4 +1,4 @@
-"""How a harness scores replies; exports carry a copy, which needs nothing but Python."""
+"""The scorer of replies in a harness; exports carry a copy, which needs nothing but Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def answers_beside(file: str) -> dict[str, Any]:
 
 
 def score(reply: str, item: Mapping[str, Any], answers: Mapping[str, Any]) -> dict[str, Any]:
-    """What a reply to a question is worth.
+    """The score of a reply to a question.
 
     Returns:
         "accuracy" from 0 to 1; "answer", None for a reply that gives none or several, or says "I am not sure"

@@ -67,8 +67,8 @@ Reason = Callable[..., str]
 
 
 def gallery_sample(count: int, everything: bool = False, block: int = 2) -> list[range]:
-    """What the page shows of a split: all of it, or stretches of equal length, spread evenly over it, that
-    begin with a block of examples.
+    """The part of a split that the page shows: all of it, or stretches of equal length, spread evenly over
+    it, that begin with a block of examples.
     """
     if everything or count <= SAMPLE:
         return [range(count)]
@@ -168,7 +168,7 @@ def thumb_size(width: int, height: int) -> tuple[int, int]:
 
 
 def _about(data: Dataset, splits: dict[str, list[range]]) -> dict[str, Any]:
-    """What the page needs besides the examples."""
+    """Facts that the page needs besides the examples."""
     s, outlines = data.settings, half_sizes()
     known, measures = RELATIONS[: len(data.names["relations"])], ("name", "axis", "sign", "margin")
     families = {name: data.names[name] for name in ("families", "answers")} if s.asks else {}
@@ -192,7 +192,7 @@ def _about(data: Dataset, splits: dict[str, list[range]]) -> dict[str, Any]:
 
 
 def _about_split(data: Dataset, split: str, sample: list[range]) -> dict[str, Any]:
-    """What the page needs of a split; `counts` are those of all its examples, of kinds in either role."""
+    """Facts of a split that the page needs; `counts` are those of all its examples, of kinds in either role."""
     summary, kinds = data.summary(split), data.settings.kinds
     about = {"name": split, "count": len(data[split]), "stretch": len(sample[0])}
     about["starts"] = [stretch.start for stretch in sample]
@@ -325,8 +325,8 @@ def _detail(
 
 
 def _street_things(batch: ExportBatch, row: int, ids: np.ndarray, program: Form) -> list[list[Any]]:
-    """What a program names beside the road and the picture shows, as vehicles are in :func:`_detail`, but by
-    name, without a visible share and a paint.
+    """Things beside the road that a program names and the picture shows, as vehicles are in :func:`_detail`,
+    but by name, without a visible share and a paint.
     """
     things, scenes = [], batch.scenes
     named = kinds_named(program)
