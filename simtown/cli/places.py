@@ -1,4 +1,6 @@
-"""Places that commands read and write: which folder a name means, and checks that outputs are new and local."""
+"""Places that commands read and write: which folder a name means, and checks that outputs are new
+and local.
+"""
 
 import os
 from collections.abc import Callable, Sequence

@@ -119,7 +119,9 @@ class PanelCommand(Panels, TyperCommand):
     """A command whose help is in panels, and which refuses empty words."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Called to parse the words of a command. An empty one, of a variable that is not set, is not a path."""
+        """Called to parse the words of a command. An empty one, of a variable that is not set, is
+        not a path.
+        """
         parser: Any = self.make_parser(ctx)
         given, _, parameters = parser.parse_args(list(args))
         for parameter in parameters:

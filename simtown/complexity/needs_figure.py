@@ -33,7 +33,9 @@ _Line = tuple[ModelLook, list["Need"]]
 
 @dataclass(frozen=True)
 class _Panels:
-    """Parts that the panels of one figure share: needs and models to draw, looks, and the ends of the axes."""
+    """Parts that the panels of one figure share: needs and models to draw, looks, and the ends of
+    the axes.
+    """
 
     report: Findings
     rows: list[Need]

@@ -316,7 +316,9 @@ class Town:
         return f"<Town {self._seed}: {vehicles}; {props}; {self._weather.kind}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state of copies and pickles: all but the bodies, which are built again, and the last picture."""
+        """The state of copies and pickles: all but the bodies, which are built again, and the last
+        picture.
+        """
         return vars(self) | {"_physics": None, "_view": None}
 
     def _repr_html_(self) -> str:

@@ -224,7 +224,9 @@ class ServerModel(VisionModel):
 
 
 def _within(seconds: float, work: Callable[[], Any]) -> Any:
-    """The result of `work`, run in a thread that is abandoned after these seconds. Raises TimeoutError then."""
+    """The result of `work`, run in a thread that is abandoned after these seconds. Raises
+    TimeoutError then.
+    """
     future: Future[Any] = Future()
 
     def run() -> None:

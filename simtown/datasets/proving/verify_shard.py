@@ -323,7 +323,9 @@ def _rounded_as(stored: np.ndarray, measured: np.ndarray) -> np.ndarray:
 
 
 class _Difference:
-    """Differences of a shard's rows from those that should be there; `others` are other examples altogether."""
+    """Differences of a shard's rows from those that should be there; `others` are other examples
+    altogether.
+    """
 
     def __init__(self, task: ShardTask) -> None:
         self.task, self.others = task, 0

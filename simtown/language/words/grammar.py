@@ -219,7 +219,9 @@ def spoken_names(answer: str) -> dict[str, str]:
 
 
 class _Chart:
-    """Meanings of the grammar's symbols in a question, by place; each span of words has one meaning a symbol."""
+    """Meanings of the grammar's symbols in a question, by place; each span of words has one meaning
+    a symbol.
+    """
 
     def __init__(self, words: list[str], lexicon: Lexicon) -> None:
         self.words, self.lexicon, self.reached = words, lexicon, 0

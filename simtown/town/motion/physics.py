@@ -122,7 +122,9 @@ class _Body:
 
 
 def how_to_install_pybullet() -> str:
-    """The command that installs pybullet on this machine; without a wheel for it the extra installs nothing."""
+    """The command that installs pybullet on this machine; without a wheel for it the extra installs
+    nothing.
+    """
     if sys.version_info < (3, 12) and sys.platform == "linux" and platform.machine() == "x86_64":
         return f"motion needs pybullet: {how_to_install('physics')}"
     here = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"

@@ -192,7 +192,9 @@ def _about(data: Dataset, splits: dict[str, list[range]]) -> dict[str, Any]:
 
 
 def _about_split(data: Dataset, split: str, sample: list[range]) -> dict[str, Any]:
-    """Facts of a split that the page needs; `counts` are those of all its examples, of kinds in either role."""
+    """Facts of a split that the page needs; `counts` are those of all its examples, of kinds in
+    either role.
+    """
     summary, kinds = data.summary(split), data.settings.kinds
     about = {"name": split, "count": len(data[split]), "stretch": len(sample[0])}
     about["starts"] = [stretch.start for stretch in sample]
