@@ -3,6 +3,7 @@
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.assets.palette import PAINTS
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.language.words.questions import PHRASINGS, RELEASES, STYLES
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS, weather_numbers
@@ -27,15 +28,4 @@ def names(settings: Settings) -> dict[str, list[str]]:
         "phrasings": list(PHRASINGS[:phrasings]),
         "paints": list(PAINTS),
     }
-    if settings.asks:
-        from simtown.datasets.asked import answers, asked
-
-        result |= {
-            "families": [family.name for family in asked(settings)],
-            "answers": list(answers(settings)),
-        }
-    if settings.twins:
-        from simtown.language.asking.twins import EDITS
-
-        result["edits"] = list(EDITS)
-    return result
+    return result | source_of(settings).names()

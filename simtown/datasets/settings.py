@@ -198,9 +198,9 @@ class Settings:
         try:
             self.tables()  # fast, as the import of the sampler is not
             if self.asks:
-                from simtown.datasets import asked
+                from simtown.datasets import family_questions
 
-                asked.check(self)
+                family_questions.check(self)
                 return
             from simtown.language.asking.paper import plan_of
 
@@ -238,7 +238,7 @@ class Settings:
 
     @property
     def asks(self) -> bool:
-        """Whether questions of families are asked (:mod:`simtown.datasets.asked`), not only the paper's."""
+        """Whether questions of families are asked, not only the paper's."""
         return any(getattr(self, name) != LEFT_OUT[name] for name in deciding(Settings, "families"))
 
     def __post_init__(self) -> None:
@@ -291,7 +291,7 @@ class Settings:
         """The families of `all` that this world cannot ask, and why."""
         if "all" not in self.questions:
             return {}
-        from simtown.datasets.asked import problems
+        from simtown.datasets.family_questions import problems
 
         return problems(self)
 

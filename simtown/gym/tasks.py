@@ -14,8 +14,8 @@ import numpy as np
 from simtown.assets.entities import ENTITIES
 from simtown.core.portable_png import png_bytes
 from simtown.core.streams import Stream
-from simtown.datasets import asked
-from simtown.datasets.making.shards import columns, draw, recipe_of
+from simtown.datasets import family_questions
+from simtown.datasets.source import source_of
 from simtown.gym.levels import LEVELS, SIZE, Level
 from simtown.language.meaning.programs import decode
 from simtown.language.words.grammar import spoken_names
@@ -113,11 +113,12 @@ class Street:
         self._level = level if isinstance(level, Level) else LEVELS[level - 1]
         self.settings = self._level.settings(seed)
         self.settings.check()
-        self._recipe, self._renderer = recipe_of(self.settings, "train"), make_renderer()
-        self._families, self._answers = asked.asked(self.settings), asked.answers(self.settings)
+        self._source, self._renderer = source_of(self.settings), make_renderer()
+        self._families = family_questions.families_of(self.settings)
+        self._answers = family_questions.answers(self.settings)
         self._first, self._step = 0, 1
         types = {family.answer for family in self._families}
-        self._choices = {name: asked.choices(self.settings, name) for name in types}
+        self._choices = {name: family_questions.choices(self.settings, name) for name in types}
         self._made: tuple[int, list[Task]] = (-1, [])
         self._sampled: tuple[range, dict[str, np.ndarray]] = (range(0), {})
 
@@ -187,7 +188,7 @@ class Street:
         for chance in range(CHANCES):
             pair, half = np.divmod(wanted[waiting], 2)
             examples = 2 * (CHANCES * pair + chance) + half
-            found = columns(draw(self._recipe, examples), examples, self.settings)
+            found = self._source.columns(self._source.draw("train", examples), examples)
             for name, values in found.items():
                 made.setdefault(name, values)[waiting] = values
             close = found["margin"] < self._level.margin  # NaN where no place matters
@@ -214,7 +215,7 @@ class Street:
         family = self._families[row["family"]]
         texts = self._choices[family.answer]
         form = decode(row["program"])
-        nouns, kinds = asked.kinds_named(form), row["scene/entity"].tolist()
+        nouns, kinds = family_questions.kinds_named(form), row["scene/entity"].tolist()
         shown = [slot for slot, kind in enumerate(kinds) if kind >= 0]
         meant = [slot for slot in shown if ENTITIES[kinds[slot]] in nouns] or shown
         metres = [float(row[name]) for name in ("tolerance", "number")]

@@ -8,9 +8,9 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.core.options import options_of
-from simtown.datasets import asked
-from simtown.datasets.making import shards
+from simtown.datasets import family_questions
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.paper import Examples
 from simtown.language.asking.twins import EDITS, THING, WEATHER
 from simtown.language.meaning.answers import ANSWERS
@@ -56,11 +56,14 @@ def draw(request: dict[str, Any]) -> dict[str, Any]:
     index = np.arange(COUNT)
     if settings.twins:
         index = np.stack([4 * index, 4 * index + 1], axis=1).ravel()
-    batch = shards.draw(shards.recipe_of(settings, "train"), index)
-    rows = shards.columns(batch, index, settings) | {"streets": np.ones(len(index), dtype=int)}
+    batch = source_of(settings).draw("train", index)
+    rows = source_of(settings).columns(batch, index) | {"streets": np.ones(len(index), dtype=int)}
     rows["reply"] = np.where(rows["answer"], "yes", "no")
     if not isinstance(batch, Examples):
-        rows |= {"streets": batch.tried[:, 0], "reply": np.array(asked.answers(settings))[rows["value"]]}
+        rows |= {
+            "streets": batch.tried[:, 0],
+            "reply": np.array(family_questions.answers(settings))[rows["value"]],
+        }
     pictures = [encoded(picture, ".jpg") for picture in Raster().render(batch.scene, *SIZE).rgb]
     examples = []
     for i in range(0, len(index), 1 + settings.twins):
@@ -94,8 +97,11 @@ def _command(settings: Settings) -> str:
 def _why(scenes: SceneBatch, i: int, row: dict[str, Any], other: str, settings: Settings) -> list[str]:
     """Why the example i was accepted, whose twin has the `other` answer: sentences, some of them empty."""
     if settings.asks:
-        form, family = decode(row["program"]), asked.asked(settings)[row["family"]]
-        texts = [ANSWERS[family.answer][number] for number in asked.fair_answers(settings, "train", family)]
+        form, family = decode(row["program"]), family_questions.families_of(settings)[row["family"]]
+        texts = [
+            ANSWERS[family.answer][number]
+            for number in family_questions.fair_answers(settings, "train", family)
+        ]
         then = "{} with this answer was taken"
     else:
         one, two = (Form("the", (Form("all", (ENTITIES[row[role]],)),)) for role in ("subject", "object"))

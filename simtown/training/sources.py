@@ -20,10 +20,10 @@ import torch
 from simtown.core.amounts import size
 from simtown.core.options import SettingsError
 from simtown.core.streams import Stream
-from simtown.datasets.making.shards import columns, draw, recipe_of
 from simtown.datasets.reading.reader import Dataset, Split
 from simtown.datasets.reading.shuffled import BlockOrder
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.render.frames import CardRenderer, CardWarning, Renderer
 from simtown.render.renderers import choose_device, make_renderer
 from simtown.scenes.scene import SceneBatch
@@ -186,11 +186,11 @@ class FreshExamples:
 
     def __init__(self, settings: Settings, renderer: Renderer, device: torch.device) -> None:
         self.settings, self.renderer, self.device = settings, renderer, device
-        self.recipe = recipe_of(settings, "train")
+        self.source = source_of(settings)
 
     def _sample(self, rows: np.ndarray) -> tuple[SceneBatch, Columns]:
-        examples = draw(self.recipe, rows)
-        return examples.scene, columns(examples, rows, self.settings)
+        examples = self.source.draw("train", rows)
+        return examples.scene, self.source.columns(examples, rows)
 
     def _render(self, sampled: tuple[SceneBatch, Columns]) -> Batch:
         scenes, column = sampled

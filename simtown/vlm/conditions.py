@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from simtown.datasets.asked import answers_of, kinds_named
+from simtown.datasets.family_questions import answers_of, kinds_named
 from simtown.datasets.reading.reader import Dataset, Example, Split
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.programs import parse

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from simtown.assets.entities import ENTITIES
-from simtown.datasets.asked import asked, choices
+from simtown.datasets.family_questions import choices, families_of
 from simtown.language.asking.families import families
 from simtown.language.asking.template import FamilyError, Template, slots_of
 from simtown.language.meaning.answers import ANSWERS
@@ -154,4 +154,4 @@ def _template(one: AskedExample) -> Template:
         return families()["paper"].templates[0]
     columns = (one.asked.examples.column(name) for name in ("family", "template"))
     family, template = (int(column[one.number]) for column in columns)
-    return asked(settings)[family].templates[template]
+    return families_of(settings)[family].templates[template]

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[audit]'")
 
 from simtown.assets.entities import ENTITIES
-from simtown.datasets import asked
+from simtown.datasets import family_questions
 from simtown.datasets.audit import fairness
 from simtown.datasets.audit.findings import judge
 from simtown.datasets.settings import Settings
@@ -14,17 +14,17 @@ from simtown.language.asking.search import ask_families
 from simtown.language.meaning.programs import ENTITY, encode, parse, stored
 
 SETTINGS = Settings(questions=("all",), entities=12, n=3_600, val=0, test=0, width=64, height=64)
-FAMILIES = [family.name for family in asked.asked(SETTINGS)]
-TRUTHS = [family.name for family in asked.asked(SETTINGS) if family.answer == "truth"]
+FAMILIES = [family.name for family in family_questions.families_of(SETTINGS)]
+TRUTHS = [family.name for family in family_questions.families_of(SETTINGS) if family.answer == "truth"]
 
 
 @pytest.fixture(scope="module")
 def fair():
     """Columns of questions of all families, without pictures."""
-    recipe, parts = asked.recipe(SETTINGS, "train"), []
+    recipe, parts = family_questions.recipe(SETTINGS, "train"), []
     for first in range(0, SETTINGS.n, 600):
         index = np.arange(first, first + 600)
-        parts.append(asked.columns(ask_families(recipe, index), index, SETTINGS))
+        parts.append(family_questions.columns(ask_families(recipe, index), index, SETTINGS))
     return {name: np.concatenate([part[name] for part in parts]) for name in fairness.COLUMNS}
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simtown.datasets.making.shards import draw, recipe_of
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.source import source_of
 from simtown.language.meaning.programs import parse
 from simtown.town.explaining import reason
 
@@ -64,7 +64,7 @@ def test_a_family_that_a_world_cannot_ask_is_refused_by_name_and_left_out_of_all
     assert words in every.left_out()[family]
     assert family not in every.families()
     every.check()
-    draw(recipe_of(every, "train"), np.arange(200))
+    source_of(every).draw("train", np.arange(200))
     assert Settings.from_resolved(every.resolved()).families() == every.families()
 
 
@@ -78,11 +78,11 @@ def test_a_family_whose_streets_have_no_room_for_other_questions_is_refused():
 @pytest.mark.parametrize("crowd", ["2", "3"])
 def test_words_fit_every_answer_in_small_streets(crowd):
     """Each template has all its answers, about as often."""
-    from simtown.datasets import asked
+    from simtown.datasets import family_questions
     from simtown.language.asking.search import ask_families
 
     settings = Settings(questions=("exist", "logic"), crowd=crowd, n=1_200, width=64, height=64)
-    recipe = asked.recipe(settings, "train")
+    recipe = family_questions.recipe(settings, "train")
     batch = ask_families(recipe, np.arange(settings.n))
     groups = batch.family * 16 + batch.template
     for group in np.unique(groups):

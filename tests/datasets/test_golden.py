@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from simtown.assets.entities import VERSION
-from simtown.datasets.making.shards import columns
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.paper import sample
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.render.raster import Raster
@@ -44,7 +44,7 @@ def test_version_2_of_the_world_has_the_bytes_it_had():
     index = np.arange(42)
     examples = sample(settings.recipe("train"), index)
     frames = Raster().render(examples.scene, settings.width, settings.height)
-    found = {name: digest(array) for name, array in columns(examples, index, settings).items()}
+    found = {name: digest(array) for name, array in source_of(settings).columns(examples, index).items()}
     found |= {"images": digest(frames.rgb), "masks": digest(frames.ids), "depth": digest(frames.depth)}
     assert VERSION == 2
     assert found == GOLDEN

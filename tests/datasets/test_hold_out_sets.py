@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from simtown.datasets import asked
+from simtown.datasets import family_questions
 from simtown.datasets.addresses import COMPOSITION, parse_address, stored_counts
 from simtown.datasets.export import choose_splits
 from simtown.datasets.making import manifests
@@ -38,8 +38,8 @@ def test_the_fourth_split_is_read_as_any_other(held):
 def test_verify_counts_every_example(held, quick, monkeypatch):
     report = verify(held, quick=quick)
     assert "held out taxi+sedan, count>2: none of 64 examples, all 20 of test-composition" in report.summary
-    whole = asked.keeps_rules
-    monkeypatch.setattr(asked, "keeps_rules", lambda *given: ~whole(*given))
+    whole = family_questions.keeps_rules
+    monkeypatch.setattr(family_questions, "keeps_rules", lambda *given: ~whole(*given))
     problems = " ".join(verify(held, quick=quick).problems)
     assert (
         "train-00000.h5: an example holds a composition that is held out (example 0 and 39 more)" in problems

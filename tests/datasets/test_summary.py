@@ -13,11 +13,11 @@ from simtown.core.files import DamagedError
 from simtown.datasets.addresses import is_address
 from simtown.datasets.making import manifests, summaries
 from simtown.datasets.making.generate import generate
-from simtown.datasets.making.shards import columns
 from simtown.datasets.names import names
 from simtown.datasets.reading.locate import find
 from simtown.datasets.reading.reader import Split, open_dataset
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.paper import sample
 from simtown.language.meaning.relations import RELATION_NAMES
 
@@ -36,7 +36,7 @@ SMALL = Settings(entities=6, n=20, val=4, test=0, width=32, height=32, shard=8)
 def test_parts_of_a_run_of_examples_add_up_to_the_whole(cut, **choices):
     choices = Settings(**choices, frequencies="uniform")
     index, sizes = np.arange(20), summaries.lengths(names(choices))
-    whole = columns(sample(choices.recipe("train"), index), index, choices)
+    whole = source_of(choices).columns(sample(choices.recipe("train"), index), index)
     cuts = slice(2 * cut), slice(2 * cut, None)
     parts = [{name: rows[part] for name, rows in whole.items()} for part in cuts]
     total = summaries.total((summaries.count(part, sizes) for part in parts), sizes)
@@ -50,7 +50,7 @@ def test_parts_of_a_run_of_examples_add_up_to_the_whole(cut, **choices):
 
 def test_numbers_that_stand_for_nothing_are_not_counted():
     index, sizes = np.arange(4), summaries.lengths(names(SMALL))
-    rows = columns(sample(SMALL.recipe("train"), index), index, SMALL)
+    rows = source_of(SMALL).columns(sample(SMALL.recipe("train"), index), index)
     with pytest.raises(ValueError, match="weather"):
         summaries.count({**rows, "scene/weather": np.array([0, 1, 2, 200], dtype=np.uint8)}, sizes)
 

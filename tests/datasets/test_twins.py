@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simtown.datasets import asked
+from simtown.datasets import family_questions
 from simtown.datasets.making import manifests
-from simtown.datasets.making.shards import checksum, columns, draw, recipe_of
+from simtown.datasets.making.shards import checksum
 from simtown.datasets.proving.twin_groups import group_accuracies, pair_rows, twin_problems
 from simtown.datasets.proving.verify import verify
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.showing.preview import dataset_sheet
+from simtown.datasets.source import source_of
 from simtown.language.asking.twins import EDITS, LEAST_TURNED, NONE, WEATHER, ask_twins
 from simtown.language.meaning.evaluate import ILL_POSED, KNOWN, evaluate
 from simtown.language.words.questions import FAMILIES
@@ -40,7 +41,7 @@ def settings(request):
 
 @pytest.fixture(scope="module")
 def recipe(settings):
-    return recipe_of(settings, "train")
+    return source_of(settings).recipe("train")
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def pairs(settings):
 
 @pytest.fixture(scope="module")
 def rows(batch, settings):
-    return columns(batch, np.arange(240), settings)
+    return source_of(settings).columns(batch, np.arange(240))
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +112,7 @@ def test_second_questions_are_yes_or_no_in_the_opposite_order(batch, recipe, pai
 
 
 def test_each_picture_has_several_questions():
-    made = ask_twins(recipe_of(SEVERAL, "train"), np.arange(240))
+    made = ask_twins(source_of(SEVERAL).recipe("train"), np.arange(240))
     for begin in range(0, 240, 3):
         assert len({tuple(program) for program in made.program[begin : begin + 3].tolist()}) == 3
 
@@ -119,7 +120,7 @@ def test_each_picture_has_several_questions():
 def test_one_of_two_pictures_may_leave_the_answer_open():
     """In as many examples as of a data set without twins, and as often in the first picture."""
     unclear = replace(SETTINGS, questions=("relations", "nearest"), cannot_tell=0.25)
-    answer = ask_twins(recipe_of(unclear, "train"), np.arange(1600)).answer
+    answer = ask_twins(source_of(unclear).recipe("train"), np.arange(1600)).answer
     pairs = answer.reshape(-1, 2)
     assert abs((pairs < 0).mean() - 0.25) < 0.04
     assert abs((pairs[:, 0] < 0).sum() - (pairs[:, 1] < 0).sum()) < 4 * np.sqrt(400)
@@ -138,8 +139,10 @@ def test_an_example_depends_on_its_number_alone(batch, recipe):
 @pytest.mark.parametrize("paint", ["own", "uniform"])
 def test_every_family_has_twins(family, paint):
     settings = replace(SETTINGS, entities=60, questions=(family,), paint=paint)
-    made = draw(recipe_of(settings, "train"), np.arange(16))
-    assert not [s for s, wrong in twin_problems(columns(made, np.arange(16), settings)) if wrong.any()]
+    made = source_of(settings).draw("train", np.arange(16))
+    assert not [
+        s for s, wrong in twin_problems(source_of(settings).columns(made, np.arange(16))) if wrong.any()
+    ]
     if family == "colour" and paint == "uniform":
         assert EDITS.index("painted") in made.twins.edit
 
@@ -147,20 +150,20 @@ def test_every_family_has_twins(family, paint):
 def test_answers_come_first_equally_often():
     """Either answer is that of the first picture, which was not edited."""
     settings = replace(SETTINGS, questions=("heading",))
-    made = ask_twins(recipe_of(settings, "train"), np.arange(800))
+    made = ask_twins(source_of(settings).recipe("train"), np.arange(800))
     assert 150 < made.answer[::2].sum() < 250
-    counted = ask_twins(recipe_of(replace(SETTINGS, questions=("count",)), "train"), np.arange(200))
+    counted = ask_twins(source_of(replace(SETTINGS, questions=("count",)), "train"), np.arange(200))
     assert (np.abs(np.diff(counted.answer.reshape(-1, 2))) == 1).all()
 
 
 def test_what_turns_is_large_enough_to_see():
     settings = replace(SETTINGS, questions=("heading",), width=32, height=32)
-    batch = draw(recipe_of(settings, "train"), np.arange(400))
+    batch = source_of(settings).draw("train", np.arange(400))
     turned = np.flatnonzero(batch.twins.edit[::2] == EDITS.index("turned"))
     assert len(turned) > 50
     pictures = [batch.scene[2 * turned + place] for place in (0, 1)]
     # they are counted before houses and weather, which may hide some
-    assert asked.count_changes(*pictures, (32, 32)).min() >= LEAST_TURNED / 3
+    assert family_questions.count_changes(*pictures, (32, 32)).min() >= LEAST_TURNED / 3
 
 
 @given(st.data())
@@ -346,7 +349,7 @@ def test_what_cannot_have_twins_is_refused(changes, names):
 
 def test_a_weather_that_is_asked_about_can_be_told_in_both_pictures():
     """Fog is made thin in both, though only one may have it."""
-    recipe = asked.recipe(Settings(questions=("weather",), twins=True, n=4), "train")
+    recipe = family_questions.recipe(Settings(questions=("weather",), twins=True, n=4), "train")
     batch = ask_twins(recipe, np.arange(2000))
     values = evaluate(batch.scene, batch.program, batch.visible, recipe.size)
     assert (values.state == KNOWN).all()

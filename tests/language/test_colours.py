@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from simtown.datasets import asked
+from simtown.datasets import family_questions
 from simtown.datasets.settings import Settings
 from simtown.language.asking.search import ask_families
 from simtown.language.meaning.colours import COLOURS, seen
@@ -34,7 +34,7 @@ def test_clothes_are_not_a_vehicles_colour(kind, own, worn):
 
 @pytest.mark.parametrize("paint", ["own", "uniform"])
 def test_no_other_colour_covers_more_than_a_clear_one(paint):
-    recipe = asked.recipe(Settings(questions=("colour",), seed=4, paint=paint), "train")
+    recipe = family_questions.recipe(Settings(questions=("colour",), seed=4, paint=paint), "train")
     scenes = ask_families(recipe, np.arange(60)).scene
     shares, colour = seen(scenes), Views(scenes).colour
     clear = colour >= 0

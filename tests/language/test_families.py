@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 from simtown.assets.entities import CATALOGUE
-from simtown.datasets import asked
+from simtown.datasets import family_questions
 from simtown.datasets.making import manifests
 from simtown.datasets.making.generate import generate
-from simtown.datasets.making.shards import checksum, draw, recipe_of
+from simtown.datasets.making.shards import checksum
 from simtown.datasets.proving.verify import verify
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.source import source_of
 from simtown.language.asking.draws import Draws
 from simtown.language.asking.families import families
 from simtown.language.asking.search import ask_families
@@ -40,7 +41,7 @@ SETTINGS = Settings(entities=30, n=96, val=12, test=12, width=64, height=64, que
 
 @pytest.fixture(scope="module")
 def recipe():
-    return asked.recipe(SETTINGS, "train")
+    return family_questions.recipe(SETTINGS, "train")
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def test_the_names_of_families_are_those_of_the_table():
 @pytest.mark.parametrize("crowd", ["2", "2-3", "4-5", "3-6"])
 def test_all_are_those_that_a_small_world_can_ask(entities, crowd):
     settings = replace(SETTINGS, entities=entities, crowd=crowd)
-    questions = draw(recipe_of(settings, "train"), np.arange(8 * len(settings.families())))
+    questions = source_of(settings).draw("train", np.arange(8 * len(settings.families())))
     assert len({*questions.family.tolist()}) > len(settings.families()) / 2
 
 
@@ -154,7 +155,7 @@ def test_words_name_no_colour_where_pictures_are_too_small_to_show_it(paint):
     """Else "How many red buses are there?" would be 0 or 1: of more some show too few pixels."""
     for side, named in ((32, False), (64, True)):
         settings = replace(SETTINGS, questions=("count", "exist", "relations"), paint=paint)
-        small = recipe_of(replace(settings, width=side, height=side), "train")
+        small = source_of(replace(settings, width=side, height=side)).recipe("train")
         programs = [str(decode(program)) for program in ask_families(small, np.arange(200)).program]
         assert any("has(colour" in program for program in programs) == named
 
@@ -172,35 +173,35 @@ def test_questions_about_one_picture(tmp_path):
     assert not np.array_equal(examples[0].image, examples[3].image)
     assert np.array_equal(train.images(np.array([5, 0, 1]))[1], examples[0].image)
     assert verify(tmp_path / "town", Raster(), pictures=None).problems == []
-    assert draw(recipe_of(settings, "train"), np.array([4])).words == [examples[4].question]
+    assert source_of(settings).draw("train", np.array([4])).words == [examples[4].question]
 
 
 def test_a_street_about_which_too_little_can_be_asked_is_drawn_again():
     """Of "How many sedans are there?" and "3" the words and the answer stay."""
     own = {"questions": ("count", "relations", "driver"), "questions_per_picture": 3}
     settings = replace(SETTINGS, entities=60, **own)
-    recipe = recipe_of(settings, "train")
+    source = source_of(settings)
     index = np.arange(3 * 27, 3 * 29)  # three sedans and a hatchback stood in the street of picture 27
-    batch = draw(recipe, index)
+    batch = source.draw("train", index)
     assert (batch.words[0], batch.answer[0]) == ("How many sedans are there?", 3)
     assert len({*batch.words[:3]}) == len({*batch.words[3:]}) == 3
     assert (batch.values.state == KNOWN).all()
-    one = draw(recipe, index[:3])
+    one = source.draw("train", index[:3])
     assert one.words == batch.words[:3]
 
 
 def test_a_picture_whose_further_words_fail_in_every_street_gets_others():
     """Two of its four vehicles have names, about which there are four questions, and all are asked."""
     own = {"questions": ("paper",), "crowd": "4", "questions_per_picture": 4}
-    recipe = recipe_of(replace(SETTINGS, entities=3, **own), "train")
-    batch = draw(recipe, np.arange(4 * 211, 4 * 212))
+    source = source_of(replace(SETTINGS, entities=3, **own))
+    batch = source.draw("train", np.arange(4 * 211, 4 * 212))
     assert len({*batch.words}) == 4
 
 
 def test_further_questions_ask_for_a_whole_kind():
     """Those of a kind that face left are seldom there, but in a street that was made for two of the kind."""
-    recipe = recipe_of(replace(SETTINGS, questions=("exist", "count"), questions_per_picture=2), "train")
-    batch = draw(recipe, np.arange(400))
+    source = source_of(replace(SETTINGS, questions=("exist", "count"), questions_per_picture=2))
+    batch = source.draw("train", np.arange(400))
     assert not any("filter" in str(decode(program)) for program in batch.program[1::2])
     assert 70 < batch.answer[1::2].sum() < 130
 
@@ -261,7 +262,7 @@ templates = [{{ program = "{}", slots = ["{}"], texts = ["{}"] }}]
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("x = [", "no TOML"),
+        ("x = [", "not a TOML"),
         ('[a]\nanswer = "truth"\ntemplates = []', "templates"),
         (OWN.format("a", "truth", "exist(filter(all(zebra), has(lane, 1)))", "lane", "{1}?"), "zebra"),
         (OWN.format("a", "maybe", "exist(1)", "set", "{a 1}?"), "not with maybe"),
@@ -270,7 +271,7 @@ templates = [{{ program = "{}", slots = ["{}"], texts = ["{}"] }}]
         (OWN.format("a", "truth", "exist(1)", "set", "{any 1}?"), "{any 1}"),
         (OWN.format("a", "truth", "exist(1)", "set", "Is it there?"), "each of its slots"),
         (OWN.format("a", "truth", "holds(1, 2)", 'kind", "noun', "{1} {2}?"), "of another type"),
-        (OWN.format("a, b", "truth", "exist(1)", "set", "{a 1}?"), "no TOML"),
+        (OWN.format("a, b", "truth", "exist(1)", "set", "{a 1}?"), "not a TOML"),
         (OWN.format("exist", "truth", "exist(1)", "set", "{a 1}?"), "exist is a family"),
     ],
 )

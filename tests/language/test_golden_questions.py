@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simtown.datasets.making.shards import columns, draw, recipe_of
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.families import families
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "questions.json"
@@ -86,7 +86,7 @@ def digests(settings, split):
     """Digests of the scenes and of the other columns."""
     count = COUNT if settings.asks and len(settings.families()) > 1 else COUNT // 2
     index = np.arange(count)
-    found = columns(draw(recipe_of(settings, split), index), index, settings)
+    found = source_of(settings).columns(source_of(settings).draw(split, index), index)
     scene = {name: values for name, values in found.items() if name.startswith("scene/")}
     return {"scenes": digest(scene), "questions": digest({k: v for k, v in found.items() if k not in scene})}
 

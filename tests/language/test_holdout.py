@@ -8,10 +8,10 @@ import pytest
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import COLOUR_WORDS, MATERIALS
-from simtown.datasets import asked
+from simtown.datasets import family_questions
 from simtown.datasets.addresses import COMPOSITION
-from simtown.datasets.making.shards import draw, recipe_of
 from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.source import source_of
 from simtown.language.asking.hold_out import FRAMES, OTHERS, read_rule
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import NOUNS
@@ -34,7 +34,7 @@ def settings_of(rules, **others):
 @cache
 def drawn(rules, split, n=80, **others):
     settings = settings_of(rules, **others)
-    return settings, draw(recipe_of(settings, split), np.arange(n))
+    return settings, source_of(settings).draw(split, np.arange(n))
 
 
 def noun(form):
@@ -67,7 +67,7 @@ class Oracle:
     """Which compositions a rule holds out, and which examples hold one, for one example at a time."""
 
     def __init__(self, rule, settings):
-        world = asked.world(settings, "test")
+        world = family_questions.world(settings, "test")
         self.rule, self.world = rule, [ENTITIES[kind] for kind in np.flatnonzero(world.chances)]
         self.limit = int(rule.partition(">")[2] or 99)
         held = read_rule(rule, world, settings.seed)
@@ -121,7 +121,7 @@ class Oracle:
 def judged(rules, settings, batch):
     """(n,) whether an example holds a composition, and whether its words name one, by the oracle."""
     oracles = [Oracle(rule, settings) for rule in rules]
-    families = asked.asked(settings)
+    families = family_questions.families_of(settings)
     holds, names = [], []
     for i, family in enumerate(batch.family.tolist()):
         form = decode(batch.program[i])
@@ -137,7 +137,7 @@ def test_training_holds_no_composition_and_the_fourth_split_holds_nothing_else(r
         settings, batch = drawn(rules, split)
         holds, names = judged(rules, settings, batch)
         assert holds.all() if split == COMPOSITION else not (holds | names).any()
-        assert asked.keeps_rules(batch, settings, split).all()
+        assert family_questions.keeps_rules(batch, settings, split).all()
 
 
 @pytest.mark.parametrize(("twins", "each", "unclear"), [(1, 1, 0.0), (0, 4, 0.0), (1, 2, 0.0), (1, 1, 0.2)])
@@ -159,15 +159,15 @@ def test_twins_and_further_questions_keep_to_the_rules_too(rules, twins, each, u
         if rules == ("count>2",) and split == COMPOSITION:
             holds = holds.reshape(-1, 2).any(axis=1)
         assert holds.all() if split == COMPOSITION else not (holds | names).any()
-        assert asked.keeps_rules(batch, settings, split).all()
+        assert family_questions.keeps_rules(batch, settings, split).all()
 
 
 @pytest.mark.parametrize("rules", RULES, ids=",".join)
 def test_examples_without_a_hold_out_are_judged_as_the_oracle_judges(rules):
     settings, batch = settings_of(rules), drawn((), "train", 200)[1]
     holds, names = judged(rules, settings, batch)
-    assert np.array_equal(asked.keeps_rules(batch, settings, "train"), ~(holds | names))
-    assert np.array_equal(asked.keeps_rules(batch, settings, COMPOSITION), holds)
+    assert np.array_equal(family_questions.keeps_rules(batch, settings, "train"), ~(holds | names))
+    assert np.array_equal(family_questions.keeps_rules(batch, settings, COMPOSITION), holds)
 
 
 def test_neighbours_differ_and_words_do_not_hint_at_answers():
@@ -191,7 +191,7 @@ def test_the_rest_of_the_distribution_stays():
     (settings, ruled), (_, free) = (drawn(rules, "train", 600) for rules in (("kind-weather:0.1",), ()))
     assert np.array_equal(ruled.family, free.family)
     assert np.mean(ruled.scene.weather == free.scene.weather) > 0.9
-    held = asked.hold_out(settings, alone=False).held[0].tables["weather"]
+    held = family_questions.hold_out(settings, alone=False).held[0].tables["weather"]
     for kind in range(settings.entities):
         left = [batch.scene[~held[kind, batch.scene.weather]] for batch in (ruled, free)]
         shares = [(scenes.entity == kind).sum(axis=1).mean() for scenes in left]
@@ -203,7 +203,7 @@ def test_pairs_have_addresses():
 
     def pairs(entities, seed=0, test_seed=None):
         settings = settings_of((), entities=entities, seed=seed, test_seed=test_seed)
-        held = read_rule("kind-kind:0.3", asked.world(settings, "test"), settings.seed_of("test"))
+        held = read_rule("kind-kind:0.3", family_questions.world(settings, "test"), settings.seed_of("test"))
         return held.tables["kind"]
 
     small, large = pairs(10), pairs(40)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from simtown.datasets.asked import answers, asked
-from simtown.datasets.making.shards import columns, draw, recipe_of
+from simtown.datasets.family_questions import answers, families_of
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
@@ -28,9 +28,11 @@ def ask(mode, first):
     world = {"frequencies": "uniform", "relations": RELATION_NAMES, "weathers": WEATHERS}
     settings = Settings(width=64, height=64, questions=("all",), crowd="3-6", **world, **MODES[mode])
     index = np.arange(first, first + AT_ONCE)
-    drawn = draw(recipe_of(settings, "train"), index)
-    replies = [answers(settings)[place] for place in columns(drawn, index, settings)["value"].tolist()]
-    families = [asked(settings)[place] for place in drawn.family.tolist()]
+    drawn = source_of(settings).draw("train", index)
+    replies = [
+        answers(settings)[place] for place in source_of(settings).columns(drawn, index)["value"].tolist()
+    ]
+    families = [families_of(settings)[place] for place in drawn.family.tolist()]
     scenes = plain_scenes(drawn.scene, drawn.visible, (settings.width, settings.height))
     return zip(scenes, drawn.words, replies, families, strict=True)
 

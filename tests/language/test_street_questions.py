@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
-from simtown.datasets import asked
+from simtown.datasets import family_questions
 from simtown.datasets.settings import Settings
 from simtown.language.asking.families import families
 from simtown.language.asking.search import ask_families
@@ -16,7 +16,7 @@ from simtown.language.meaning.sights import LEAST_PIXELS, also_shown
 from simtown.render.raster import Raster
 
 RECIPE = replace(
-    asked.recipe(Settings(entities=40, questions=("all",), seed=7), "train"),
+    family_questions.recipe(Settings(entities=40, questions=("all",), seed=7), "train"),
     families=(families()["street"], families()["street-exist"]),
 )
 

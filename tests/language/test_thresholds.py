@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from simtown.datasets import asked
+from simtown.datasets import family_questions
 from simtown.language.asking import twins
 from simtown.language.meaning import colours, evaluate, relations, sights, solids, views
 from simtown.scenes import camera, placement
@@ -16,7 +16,18 @@ TABLE = PAGE.read_text(encoding="utf-8").partition("<!-- thresholds -->")[2].par
 ROWS = [line.strip("| ").split(" | ") for line in TABLE.strip().splitlines()[2:]]
 MODULES = {
     module.__name__.rpartition(".")[2]: module
-    for module in (asked, camera, colours, evaluate, placement, relations, sights, solids, twins, views)
+    for module in (
+        family_questions,
+        camera,
+        colours,
+        evaluate,
+        placement,
+        relations,
+        sights,
+        solids,
+        twins,
+        views,
+    )
 }
 NAMES = {**MODULES, "pi": pi, "HIDDEN": views.HIDDEN, "BY": views.HIDDEN_MARGIN}
 #: How many of a unit are one of the code's.

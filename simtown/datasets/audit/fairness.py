@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.datasets import asked
+from simtown.datasets import family_questions
 from simtown.datasets.audit.features import Counts, firsts, tenths
 from simtown.datasets.audit.findings import Finding, information
 from simtown.datasets.proving.twin_groups import pair_rows
@@ -53,10 +53,10 @@ def answer_numbers(settings: Settings) -> np.ndarray:
     """(families, values) int64: the number that the evaluator gives an answer of the closed vocabulary in a
     family; -1 for "cannot tell", -2 for what is not an answer of the family.
     """
-    texts, types = asked.answers(settings), asked.asked(settings)
+    texts, types = family_questions.answers(settings), family_questions.families_of(settings)
     numbers = np.full((len(types), len(texts)), -2)
     for row, family in zip(numbers, types, strict=True):
-        for text in asked.choices(settings, family.answer):
+        for text in family_questions.choices(settings, family.answer):
             row[texts.index(text)] = -1 if text == CANNOT_TELL else ANSWERS[family.answer].index(text)
     return numbers
 
@@ -81,7 +81,7 @@ class FamilyCounts(Counts):
     def of(cls, columns: Mapping[str, np.ndarray], settings: Settings) -> FamilyCounts:
         """Counts of n > 0 examples."""
         numbers = answer_numbers(settings)
-        templates = max(len(family.templates) for family in asked.asked(settings))
+        templates = max(len(family.templates) for family in family_questions.families_of(settings))
         family, value = columns["family"].astype(np.int64), columns["value"].astype(np.int64)
         places = (family * templates + columns["template"]) * numbers.shape[1] + value
         answers = np.bincount(places, minlength=numbers.shape[0] * templates * numbers.shape[1])
@@ -115,7 +115,7 @@ def findings(
         order = pair_rows(len(sample["family"]), settings.questions_per_picture).reshape(-1)
         sample = {column: values[order] for column, values in sample.items()}
     few = []
-    for place, family in enumerate(asked.asked(settings)):
+    for place, family in enumerate(family_questions.families_of(settings)):
         own = _columns_of(sample, place)
         if len(own["row"]) < LEAST:
             few.append(family.name)
@@ -154,12 +154,14 @@ def _balance(counts: FamilyCounts, settings: Settings, name: str) -> Iterator[Fi
     """
     from scipy.stats import binom
 
-    numbers, types = answer_numbers(settings), asked.asked(settings)
-    texts = asked.answers(settings)
+    numbers, types = answer_numbers(settings), family_questions.families_of(settings)
+    texts = family_questions.answers(settings)
     for what, tables in (("family", counts.answers.sum(axis=1, keepdims=True)), ("template", counts.answers)):
         worst, listed, tests = (1.0, "", 0, 0, 1.0), [], 0
         for place, family in enumerate(types):
-            possible = np.flatnonzero(np.isin(numbers[place], asked.fair_answers(settings, name, family)))
+            possible = np.flatnonzero(
+                np.isin(numbers[place], family_questions.fair_answers(settings, name, family))
+            )
             for template, row in enumerate(tables[place][:, possible]):
                 n, k = int(row.sum()), len(possible)
                 if n == 0 or k < 2:
@@ -321,7 +323,7 @@ def blind_findings(samples: Mapping[str, Mapping[str, np.ndarray]], settings: Se
     from threadpoolctl import threadpool_limits
 
     few: dict[str, list[str]] = {name: [] for name in samples if name != "val"}
-    for place, family in enumerate(asked.asked(settings)):
+    for place, family in enumerate(family_questions.families_of(settings)):
         check = f"question only by {family.name}"
         own = {name: _columns_of(samples[name], place) for name in few}
         for name, words in own.items():

@@ -12,13 +12,14 @@ from simtown.assets.entities import ENTITIES
 from simtown.core.amounts import split_counts
 from simtown.core.files import whole
 from simtown.core.notebook import Described
-from simtown.datasets.asked import read_question
+from simtown.datasets.family_questions import read_question
 from simtown.datasets.making import manifests
-from simtown.datasets.making.shards import Clock, columns, tasks, write_shard
+from simtown.datasets.making.shards import Clock, tasks, write_shard
 from simtown.datasets.names import names
 from simtown.datasets.reading.reader import Example, example_of
 from simtown.datasets.reading.shard_file import read_entry
 from simtown.datasets.settings import HandMade, Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.question import Questions
 from simtown.language.asking.several import join
 from simtown.language.meaning.evaluate import CLOSE, ILL_POSED, evaluate
@@ -46,7 +47,10 @@ def make_example(scene: Scene, question: str, size: tuple[int, int]) -> Example:
     """
     settings, batch = _made([scene], [question], size)
     frames = Raster().render(batch.scene, *size)
-    row = {name: values[0] for name, values in columns(batch, np.zeros(1, dtype=np.int64), settings).items()}
+    row = {
+        name: values[0]
+        for name, values in source_of(settings).columns(batch, np.zeros(1, dtype=np.int64)).items()
+    }
     pictures = {"images": frames.rgb[0], "masks": frames.ids[0], "depth": frames.depth[0]}
     return example_of(row, pictures, batch.scene, names(settings))
 

@@ -27,21 +27,19 @@ from simtown.core.untrusted import open_regular
 from simtown.datasets.making import summaries
 from simtown.datasets.making.summaries import Summary
 from simtown.datasets.names import names
+from simtown.datasets.question_source import Tried
 from simtown.datasets.settings import SCHEMA, Settings
-from simtown.language.asking.paper import Examples, Recipe, sample
+from simtown.datasets.source import source_of
 from simtown.language.meaning import programs
-from simtown.language.words.questions import LENGTH, ask
+from simtown.language.words.questions import LENGTH
 from simtown.render.frames import Renderer
-from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import SLOTS
 
 if TYPE_CHECKING:
-    from simtown.language.asking.question import AskingRecipe, Questions
+    from simtown.language.asking.question import Questions
 
 #: Stages that are timed apart: sampling examples, wording their questions, drawing, encoding and writing.
 STAGES = ("sample", "question", "render", "encode", "write")
-#: (proposed, accepted) counts of rejection loops, by name.
-Tried = dict[str, tuple[int, int]]
 #: How pictures are packed.
 _LZ4, _BITS = hdf5plugin.LZ4(), hdf5plugin.Bitshuffle(cname="lz4")
 _FILTERS = {"images": _LZ4, "masks": _LZ4, "depth": _BITS}
@@ -49,8 +47,6 @@ _FILTERS = {"images": _LZ4, "masks": _LZ4, "depth": _BITS}
 FOLDER = 1_000
 #: Least bytes of an example in a shard: with pictures of 32 x 32 pixels it has some 500.
 LEAST_BYTES = 100
-#: Pictures whose questions are asked at once.
-ASKED_AT_ONCE = 2048
 #: Rows in a chunk of every array that holds no pictures.
 _ROWS = 512
 
@@ -126,20 +122,6 @@ LAYOUT: dict[str, str] = {
     "scene/fall_seed": "<u4",
     "scene/camera": "<f4 7",
 }
-#: What questions of families (:mod:`simtown.datasets.asked`) have beside them or in another form, and twins.
-#: A program has m words.
-FAMILY_LAYOUT: dict[str, str] = {
-    "question": "S256",
-    "tokens": "<u2 48",
-    "family": "u1",
-    "template": "u1",
-    "text": "u1",
-    "program": "<i2 m",
-    "value": "<i2",
-    "number": "<f4",
-    "tolerance": "<f4",
-}
-TWIN_LAYOUT = {"group": "<i8", "edit": "u1", "edited": "u1"}
 #: The large arrays, which have a chunk for each example, and the frames that they hold.
 PICTURES = ("images", "masks", "depth")
 FRAMES = {"images": "rgb", "masks": "ids", "depth": "depth"}
@@ -149,82 +131,25 @@ def layout(settings: Settings) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]
     """Arrays of every shard of a data set by name: the shape without the example axis, and the dtype."""
     sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles}
     stored = {"masks": settings.masks, "depth": settings.depth}
-    forms = array_forms(settings.asks, settings.twins, sizes)
+    forms = array_forms(source_of(settings).arrays, sizes)
     return {name: form for name, form in forms.items() if stored.get(name, True)}
 
 
 def array_forms(
-    families: bool, twins: bool, sizes: Mapping[str, int]
+    own: dict[str, str], sizes: Mapping[str, int]
 ) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
-    """The shapes of all arrays without the example axis, and their dtypes; `sizes` says what letters are."""
-    described = LAYOUT | (FAMILY_LAYOUT if families else {}) | (TWIN_LAYOUT if twins else {})
+    """The shapes of all arrays without the example axis, and their dtypes.
+
+    Args:
+        own: the :attr:`~simtown.datasets.source.QuestionSource.arrays` of the questions.
+        sizes: the numbers that letters of LAYOUT stand for.
+    """
     sizes = {"p": SLOTS, "t": LENGTH, "m": programs.LENGTH, **sizes}
     forms = {}
-    for name, form in described.items():
+    for name, form in (LAYOUT | own).items():
         kind, *shape = form.split()
         forms[name] = tuple(int(sizes.get(n, n)) for n in shape), np.dtype(kind)
     return forms
-
-
-def recipe_of(settings: Settings, split: str) -> Recipe | AskingRecipe:
-    """The recipe from which the examples of a split are drawn."""
-    if not settings.asks:
-        return settings.recipe(split)
-    from simtown.datasets import asked
-
-    return asked.recipe(settings, split)
-
-
-def draw(recipe: Recipe | AskingRecipe, index: np.ndarray) -> Examples | Questions:
-    """The examples with the numbers `index`, (n,) int64. Raises ImpossibleError."""
-    if isinstance(recipe, Recipe):
-        return sample(recipe, index)
-    if recipe.twins:
-        from simtown.language.asking.twins import ask_twins
-
-        return ask_twins(recipe, index)
-    if recipe.questions_per_picture > 1:
-        from simtown.language.asking.several import ask_several
-
-        return ask_several(recipe, index)
-    from simtown.language.asking.search import ask_families
-
-    return ask_families(recipe, index)
-
-
-def tried_of(examples: Examples | Questions) -> Tried:
-    """(proposed, accepted) counts of the rejection loops of some examples, by name."""
-    if isinstance(examples, Examples):
-        return examples.tried
-    streets, placed = examples.tried.sum(axis=0).tolist()
-    return {"placement": (streets, placed), "question": (placed, len(examples.words))}
-
-
-def columns(examples: Examples | Questions, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
-    """All columns of a batch except pictures, by name, the example first."""
-    if not isinstance(examples, Examples):
-        from simtown.datasets import asked
-
-        return asked.columns(examples, index, settings)
-    scene, rows = examples.scene, np.arange(len(index))
-    subject, obj = (scene.entity[rows, slot] for slot in (examples.subject, examples.object))
-    question, tokens = ask(subject, examples.relation, obj, examples.phrasing)
-    return {
-        "index": index.astype(np.int64),
-        "question": question,
-        "tokens": tokens,
-        "answer": examples.answer,
-        "subject": subject,
-        "relation": examples.relation.astype(np.uint8),
-        "object": obj,
-        "subject_slot": examples.subject.astype(np.uint8),
-        "object_slot": examples.object.astype(np.uint8),
-        "phrasing": examples.phrasing.astype(np.uint8),
-        "margin": examples.margin,
-        "boxes": boxes(scene, settings.width, settings.height),
-        "visible": examples.visible,
-        **scene.columns(),
-    }
 
 
 class _Target(FileIO):
@@ -276,7 +201,7 @@ def write_shard(
 
     Raises OSError if the shard cannot be written; no file is left.
     """
-    recipe, sizes = recipe_of(settings, task.split), summaries.lengths(names(settings))
+    source, sizes = source_of(settings), summaries.lengths(names(settings))
     forms = {name: form for name, form in layout(settings).items() if name in PICTURES}
     each, size = settings.questions_per_picture, (settings.width, settings.height)
     parts: list[dict[str, np.ndarray]] = []
@@ -291,9 +216,9 @@ def write_shard(
             for begin, end in batches(settings, task.count):
                 index = np.arange(task.start + begin, task.start + end)
                 with clock.stage("sample"):
-                    examples = given(index) if given else draw(recipe, index)
+                    examples = given(index) if given else source.draw(task.split, index)
                 with clock.stage("question"):
-                    parts.append(columns(examples, index, settings))
+                    parts.append(source.columns(examples, index))
                 scenes, most = examples.scene[::each], settings.at_once(512)
                 drawn = np.arange(len(scenes))
                 if settings.twins and each == 1:  # a second question is about the pictures of the first
@@ -309,7 +234,7 @@ def write_shard(
                             frame = getattr(frames, FRAMES[name])
                             shown = frame[places] if settings.twins else frame
                             array[at : at + len(shown)] = shown
-                tried = add_tried([tried, tried_of(examples)])
+                tried = add_tried([tried, source.tried(examples)])
                 target.check()
                 progress(end - begin)
             with clock.stage("encode"), delayed():
@@ -345,11 +270,8 @@ def attributes(task: ShardTask, tried: Tried, summary: Summary) -> dict[str, int
 
 
 def batches(settings: Settings, count: int) -> Iterator[tuple[int, int]]:
-    """(begin, end) of the rows of each batch of a shard: they are sampled at once.
-
-    Questions of families come in larger batches, since those with alike programs are evaluated together.
-    """
-    size = ASKED_AT_ONCE * settings.block // 2 if settings.asks else max(2, settings.at_once(512))
+    """(begin, end) of the rows of each batch of a shard: they are sampled at once."""
+    size = source_of(settings).batch
     return ((begin, min(begin + size, count)) for begin in range(0, count, size))
 
 

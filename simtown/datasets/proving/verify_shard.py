@@ -6,7 +6,7 @@ difference is reported: the example, the column and both values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,32 +18,26 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.assets.palette import PAINTS
 from simtown.core.pool import Report, require_shared
-from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.making import summaries
 from simtown.datasets.making.shards import (
     FRAMES,
     ShardTask,
-    Tried,
     add_tried,
     attributes,
     batches,
     checksum,
-    columns,
-    draw,
     layout,
-    recipe_of,
-    tried_of,
 )
 from simtown.datasets.making.summaries import Summary
 from simtown.datasets.names import names
-from simtown.datasets.proving.twin_groups import pair_problems, pair_rows, twin_problems
+from simtown.datasets.proving.twin_groups import pair_rows
+from simtown.datasets.question_source import Columns, Tried, as_stored
 from simtown.datasets.reading.remote import DirectoryStore, Remote
 from simtown.datasets.reading.shard_file import FormError, Shard, open_array
 from simtown.datasets.settings import Settings
-from simtown.language.asking.paper import Examples, ImpossibleError
-from simtown.language.meaning.answers import CANNOT_TELL
-from simtown.language.meaning.relations import RELATION_NAMES, RELATIONS, margins, separations, truths
-from simtown.language.words.questions import PHRASINGS
+from simtown.datasets.source import source_of
+from simtown.language.asking.paper import ImpossibleError
+from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.render.frames import Renderer
 from simtown.scenes.placement import LEAST_VISIBLE, apart
 from simtown.scenes.scene import SceneBatch, plausible
@@ -51,14 +45,10 @@ from simtown.scenes.silhouette import visibility
 from simtown.scenes.weather import WEATHERS
 
 if TYPE_CHECKING:
-    from simtown.language.asking.question import Questions
+    pass
 
-#: Columns or pictures by name, the example first.
-Columns = Mapping[str, np.ndarray]
 #: Columns that each example draws for itself: where all of them differ, the whole example is another one.
 _OWN = ("scene/pose", "scene/prop_pose", "scene/fall_seed", "scene/sun")
-#: How much a measure may differ from that of the stored scene, whose numbers are rounded.
-_TOLERANCE = 1e-6
 #: Names of the numbers in a column.
 _NAMES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("subject", "object", "scene/entity"), ENTITIES),
@@ -191,32 +181,23 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
     task, drawn = piece.task, piece.drawn
     settings, check, difference = expected.settings, ShardCheck(), _Difference(task)
     sizes = summaries.lengths(names(settings))
-    recipe = recipe_of(settings, task.split)
+    source = source_of(settings)
     pictures = [name for name in FRAMES if name in shard.arrays]
     named = [name for name in layout(settings) if name not in FRAMES]
     most = settings.at_once(512)
     tried: list[Tried] = []
     counted: list[Summary] = []
-    if expected.quick and not settings.asks:
-        answers = shard.read("answer")
-        same = (answers[::2] == answers[1::2]).repeat(2)
-        _refuse(task.start + np.arange(task.count), "two neighbours do not have opposite answers", same)
     for begin, end in batches(settings, task.count):
         index = np.arange(task.start + begin, task.start + end)
         stored = {name: shard.read(name, slice(begin, end)) for name in named}
-        is_fair = task.split != COMPOSITION  # rules may leave one answer there
-        for sentence, wrong in _problems(stored, settings, expected.quick and is_fair):
+        for sentence, wrong in source.problems(stored, task.split, expected.quick):
             _refuse(index, sentence, wrong)
-        examples = implied(stored, index, settings) if expected.quick else draw(recipe, index)
-        if settings.hold_out and not isinstance(examples, Examples):
-            from simtown.datasets import asked
-
-            which = "no" if task.split == COMPOSITION else "a"
-            sentence = f"an example holds {which} composition that is held out"
-            _refuse(index, sentence, ~asked.keeps_rules(examples, settings, task.split))
-        wanted = columns(examples, index, settings)
+        examples = implied(stored, index, settings) if expected.quick else source.draw(task.split, index)
+        for sentence, wrong in source.faults(examples, task.split):
+            _refuse(index, sentence, wrong)
+        wanted = source.columns(examples, index)
         difference.add(index, stored, wanted)
-        tried.append(tried_of(examples))
+        tried.append(source.tried(examples))
         counted.append(summaries.count(wanted, sizes))
         of_batch = drawn[(drawn >= begin) & (drawn < end)] if expected.renderer is not None else drawn[:0]
         for rows in np.split(of_batch, range(most, len(of_batch), most)):
@@ -245,43 +226,14 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
     return check
 
 
-def _problems(stored: Columns, settings: Settings, quick: bool) -> Iterator[tuple[str, np.ndarray]]:
-    """Problems of rows that no settings make: sentences, and (n,) bool for which rows."""
-    if not settings.asks:
-        return
-    from simtown.datasets import asked
-
-    each, families = settings.questions_per_picture, asked.asked(settings)
-    templates = [len(family.templates) for family in families]
-    texts = [len(template.texts) for family in families for template in family.templates]
-    family = stored["family"].astype(np.int64)
-    unknown = family >= len(families)
-    yield "its family is not one of the data set's", unknown
-    template = stored["template"].astype(np.int64)
-    unknown = template >= np.array(templates)[family]
-    yield "its family has no such template", unknown
-    first = np.concatenate([[0], np.cumsum(templates)])[family]
-    yield "its template has no such text", stored["text"] >= np.array(texts)[first + template]
-    if settings.twins:
-        yield from twin_problems(stored, each)
-    elif quick and settings.block > 1:
-        answers = asked.answers(settings)
-        yield from pair_problems(stored, each, answers.index(CANNOT_TELL) if settings.cannot_tell else -1)
-
-
-def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples | Questions:
+def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Any:
     """The examples that belong to stored scenes and their questions; measures that are rounded as stored.
 
-    Raises FormError for what no settings make: unknown kinds, questions too close to call, vehicles that
-    overlap or that are hidden.
+    Raises FormError for what no settings make: unknown kinds, vehicles that overlap or that are hidden.
     """
-    scene, nothing = SceneBatch.of_columns(stored), [-1] * settings.asks
-    names = ("subject_slot", "object_slot", "relation", "phrasing")
-    subject, obj, relation, phrasing = (stored[name].astype(np.int64) for name in names)
-    absent = ~plausible(scene) | ~np.isin(scene.entity, [*settings.kinds, *nothing]).all(axis=1)
-    if not settings.asks:
-        absent |= (np.maximum(subject, obj) >= 2) | (subject == obj)
-        absent |= (relation >= len(RELATIONS)) | (phrasing >= len(PHRASINGS))  # an index out of range below
+    scene, source = SceneBatch.of_columns(stored), source_of(settings)
+    absent = ~plausible(scene) | ~np.isin(scene.entity, [*settings.kinds, -1]).all(axis=1)
+    absent |= source.unknown_numbers(stored)
     _refuse(index, "a number stands for something that does not exist", absent)
     filled = (scene.pose != 0).any(axis=2) | (scene.paint != -1)
     _refuse(index, "an empty slot holds numbers", ((scene.entity < 0) & filled).any(axis=1))
@@ -290,24 +242,7 @@ def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Examples 
     visible = visibility(scene.entity, scene.pose, scene.camera)
     least = np.finfo(np.float32).tiny if settings.hand_made else LEAST_VISIBLE
     _refuse(index, "a vehicle is hidden", ((visible < least) & (scene.entity >= 0)).any(axis=1))
-    visible = _rounded_as(stored["visible"], visible)
-    if settings.asks:
-        from simtown.datasets import asked
-
-        return asked.implied(stored, settings, visible)
-    margin = margins(separations(scene.pose, scene.camera), relation, subject, obj)
-    truth = truths(margin, relation)
-    _refuse(index, "the question is too close to call", truth == 0)
-    return Examples(
-        scene=scene,
-        answer=truth > 0,
-        subject=subject,
-        object=obj,
-        relation=relation,
-        phrasing=phrasing,
-        margin=_rounded_as(stored["margin"], margin),
-        visible=visible,
-    )
+    return source.implied(stored, as_stored(stored["visible"], visible))
 
 
 def _refuse(index: np.ndarray, sentence: str, wrong: Any) -> None:
@@ -315,11 +250,6 @@ def _refuse(index: np.ndarray, sentence: str, wrong: Any) -> None:
     if wrong.any():
         more = f" and {wrong.sum() - 1:,} more" if wrong.sum() > 1 else ""
         raise FormError(sentence, f" (example {index[wrong][0]}{more})")
-
-
-def _rounded_as(stored: np.ndarray, measured: np.ndarray) -> np.ndarray:
-    """The stored measures where they differ by rounding alone, otherwise those that were measured."""
-    return np.where(np.abs(stored - measured) <= _TOLERANCE, stored, measured).astype(stored.dtype)
 
 
 class _Difference:

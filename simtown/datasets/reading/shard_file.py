@@ -22,6 +22,7 @@ from h5py import h5t
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import RefusedError, array_in, open_hdf5, parse_json
 from simtown.datasets.making.shards import LEAST_BYTES, PICTURES, ShardTask, array_forms, checksum
+from simtown.datasets.question_source import FAMILY_ARRAYS, TWIN_ARRAYS
 from simtown.datasets.settings import SCHEMA
 from simtown.scenes.placement import MOST_VEHICLES
 
@@ -240,7 +241,8 @@ def form_of(path: Path) -> tuple[Arrays, int]:
     with open_hdf5(path) as file:
         schema, count = attribute(file, "schema", int), attribute(file, "count", int)
         vehicles = h5py.Dataset(array_in(file, "scene/entity")).shape[-1]
-        forms = array_forms("family" in file, "group" in file, {"v": vehicles, "h": 0, "w": 0})
+        own = (FAMILY_ARRAYS if "family" in file else {}) | (TWIN_ARRAYS if "group" in file else {})
+        forms = array_forms(own, {"v": vehicles, "h": 0, "w": 0})
     if schema != SCHEMA or count < 1 or not 2 <= vehicles <= MOST_VEHICLES:
         raise FormError(f"it has layout version {schema}, {count} examples of {vehicles} vehicles")
     return {name: form for name, form in forms.items() if name not in PICTURES}, count

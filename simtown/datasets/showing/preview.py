@@ -9,11 +9,11 @@ from PIL import Image
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.notebook import OBJECT, SUBJECT, Colour
 from simtown.core.streams import Stream
-from simtown.datasets.making.shards import columns, draw, recipe_of
 from simtown.datasets.names import names
 from simtown.datasets.proving.twin_groups import pair_rows
 from simtown.datasets.reading.reader import Dataset, asked_of
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.twins import EDITS, WEATHER
 from simtown.render.frames import Renderer
 from simtown.render.sheet import SheetCell, contact_sheet
@@ -105,8 +105,8 @@ def random_sheet(settings: Settings, renderer: Renderer, count: int, width: int,
     """New examples of these settings, without a data set, as :func:`dataset_sheet` shows them."""
     count += -count % settings.block if settings.twins else 0
     index = np.arange(count + count % 2)
-    examples = draw(recipe_of(settings, "train"), index)
-    made = columns(examples, index, replace(settings, width=width, height=height))
+    examples = source_of(settings).draw("train", index)
+    made = source_of(replace(settings, width=width, height=height)).columns(examples, index)
     images = renderer.render(examples.scene[slice(count)], width, height, geometry=False).rgb
     return _sheet(made, images, made["boxes"], names(settings), settings)
 
@@ -139,7 +139,7 @@ def weather_sheet(
     settings: Settings, renderer: Renderer, weathers: list[str], size: int = 320
 ) -> Image.Image:
     """The same street in the given weathers (across), from light to heavy (down; across if it is one)."""
-    single = draw(recipe_of(settings, "train"), np.array([0])).scene
+    single = source_of(settings).draw("train", np.array([0])).scene
     copies, cells = np.zeros(len(weathers), dtype=np.int64), []
     for step in (0.1, 0.4, 0.7):
         scene = single[copies]

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from simtown.datasets.asked import answers_of
 from simtown.datasets.export.portion import ExportBatch, Portion
+from simtown.datasets.family_questions import answers_of
 from simtown.datasets.reading.reader import Dataset
 from simtown.language import words
 from simtown.language.words.grammar import spoken_names

@@ -27,9 +27,9 @@ from simtown.core.files import is_complete, whole
 from simtown.core.pool import Report, ignore
 from simtown.core.untrusted import page_policy, printable
 from simtown.datasets.addresses import url_of
-from simtown.datasets.asked import kinds_named
 from simtown.datasets.export import choose_splits
 from simtown.datasets.export.portion import ExportBatch, Portion, plain
+from simtown.datasets.family_questions import kinds_named
 from simtown.datasets.making.manifests import SEAL
 from simtown.datasets.proving.marginals import targets_of
 from simtown.datasets.reading.reader import Dataset

@@ -1,8 +1,4 @@
-"""Data sets of all families of questions: their recipes, columns and answers.
-
-The paper's setting has its own, older columns (:mod:`simtown.datasets.making.shards`); these stand beside
-them.
-"""
+"""Questions of families as a source of examples: their recipes, columns and answers."""
 
 from __future__ import annotations
 
@@ -16,14 +12,17 @@ import numpy as np
 
 from simtown.core.options import SettingsError
 from simtown.datasets.addresses import COMPOSITION
+from simtown.datasets.proving.twin_groups import pair_problems, twin_problems
+from simtown.datasets.question_source import FAMILY_ARRAYS, TWIN_ARRAYS, Columns, Problems, Tried
 from simtown.language.asking.drawing import askable
 from simtown.language.asking.families import families, problem, read_families
 from simtown.language.asking.hold_out import NO_LIMIT, HeldOut, HoldOut, RuleError, read_rule
 from simtown.language.asking.question import AskingRecipe, Questions
 from simtown.language.asking.question_world import AskedWorld
+from simtown.language.asking.search import ask_families
 from simtown.language.asking.several import ask_several, may_follow
 from simtown.language.asking.template import Family, slots_of
-from simtown.language.asking.twins import Twins, ask_twins, may_lead
+from simtown.language.asking.twins import EDITS, Twins, ask_twins, may_lead
 from simtown.language.meaning import programs
 from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
 from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
@@ -52,6 +51,8 @@ _OF_THE_PAPER = ("relation", "subject_slot", "object_slot", "phrasing")
 SEEN_DIFFERENCE = 8
 #: Streets of which one suffices for each of the first pictures, where that of more streets suffices for all.
 TRIAL_STREETS = 60
+#: Pictures whose questions are asked at once.
+ASKED_AT_ONCE = 2048
 #: Words that are drawn at most for an example until some ask for a rare composition.
 MOST_TRIES = 4096
 
@@ -62,7 +63,7 @@ def recipe(settings: Settings, split: str) -> AskingRecipe:
         seed=settings.seed_of(split),
         split=split,
         world=world(settings, split),
-        families=asked(settings),
+        families=families_of(settings),
         weathers=settings.weathers,
         size=(settings.width, settings.height),
         jitter=settings.jitter,
@@ -89,7 +90,7 @@ def hold_out(settings: Settings, alone: bool) -> HoldOut:
 
     Raises RuleError for a rule that cannot be used, or that leaves a family no questions.
     """
-    town, own = world(settings, "test"), asked(settings)
+    town, own = world(settings, "test"), families_of(settings)
     seed = settings.seed_of("test")
     rules = tuple(read_rule(text, town, seed) for text in settings.hold_out)
     size = (settings.width, settings.height)
@@ -136,7 +137,10 @@ def fair_answers(settings: Settings, split: str, family: Family) -> tuple[int, .
 
 def keeps_rules(questions: Questions, settings: Settings, split: str) -> np.ndarray:
     """(n,) bool: which questions of a split hold no held-out composition; of COMPOSITION, hold one."""
-    hold, counting = hold_out(settings, split == COMPOSITION), [f.answer == "count" for f in asked(settings)]
+    hold, counting = (
+        hold_out(settings, split == COMPOSITION),
+        [f.answer == "count" for f in families_of(settings)],
+    )
     counts = np.where(np.array(counting)[questions.family], questions.answer, -1)
     if settings.twins and hold.alone:  # one of two neighbouring counts is held out
         counts = counts.reshape(-1, 2).max(axis=1).repeat(2)
@@ -150,7 +154,7 @@ def keeps_rules(questions: Questions, settings: Settings, split: str) -> np.ndar
     return result
 
 
-def asked(settings: Settings) -> tuple[Family, ...]:
+def families_of(settings: Settings) -> tuple[Family, ...]:
     """The families that a data set asks, in order."""
     known = _known(settings)
     return tuple(known[name] for name in settings.families())
@@ -170,14 +174,13 @@ def check(settings: Settings) -> None:
     if settings.hold_out:
         hold_out(settings, alone=False)
         hold_out(settings, alone=True)
-    if several and not any(map(may_follow, asked(settings))):
+    if several and not any(map(may_follow, families_of(settings))):
         few = "needs exist, relations or another family about where vehicles stand among `questions`"
         raise SettingsError(few, "questions_per_picture")
     unasked = problems(settings)
     for name in (name for name in settings.questions if name in unasked):
         raise SettingsError(f"{name} {unasked[name]}, or leave it out", "questions")
     if several:  # are so many found about some pictures?
-        ask = ask_twins if settings.twins else ask_several
         ask(replace(recipe(settings, "train"), streets=TRIAL_STREETS), np.arange(4 * settings.block))
 
 
@@ -224,7 +227,7 @@ def world(settings: Settings, split: str) -> AskedWorld:
 
 def answers(settings: Settings) -> tuple[str, ...]:
     """The closed vocabulary of a data set's answers; :attr:`value` counts its places."""
-    types = dict.fromkeys(family.answer for family in asked(settings))
+    types = dict.fromkeys(family.answer for family in families_of(settings))
     every = [text for answer in types for text in choices(settings, answer) if text != CANNOT_TELL]
     return tuple(dict.fromkeys([*every, CANNOT_TELL] if settings.cannot_tell else every))
 
@@ -238,7 +241,7 @@ def choices(settings: Settings, answer_type: str) -> tuple[str, ...]:
 
 def answers_of(settings: Settings) -> dict[str, tuple[str, tuple[str, ...]]]:
     """By family: the type of its answer, a key of ANSWERS, and the answers that it may have."""
-    return {own.name: (own.answer, choices(settings, own.answer)) for own in asked(settings)}
+    return {own.name: (own.answer, choices(settings, own.answer)) for own in families_of(settings)}
 
 
 def possible(settings: Settings, answer_type: str) -> tuple[int, ...]:
@@ -251,7 +254,7 @@ def possible(settings: Settings, answer_type: str) -> tuple[int, ...]:
 def columns(questions: Questions, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
     """All columns of n questions except pictures, by name, the question first."""
     n, scene, known = len(index), questions.scene, questions.values
-    types, texts = asked(settings), {text: place for place, text in enumerate(answers(settings))}
+    types, texts = families_of(settings), {text: place for place, text in enumerate(answers(settings))}
     replies = [
         CANNOT_TELL if answer < 0 else ANSWERS[types[family].answer][answer]
         for family, answer in zip(questions.family.tolist(), questions.answer.tolist(), strict=True)
@@ -287,7 +290,7 @@ def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.nd
     Raises ProgramError, QuestionError or LookupError for what no settings make.
     """
     scene = SceneBatch.of_columns(stored)
-    types = asked(settings)
+    types = families_of(settings)
     size = (settings.width, settings.height)
     values = evaluate(scene, stored["program"], visible, size, by_name=settings.hand_made)
     if (values.state > CLOSE).any():
@@ -328,3 +331,71 @@ def read_question(scene: Scene, question: str) -> Form:
     form, _, _ = parse(sorted(kinds), question)
     programs.check(form)
     return form
+
+
+class FamilyQuestions:
+    """Questions of families (:mod:`simtown.language.asking.search`)."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.arrays = FAMILY_ARRAYS | (TWIN_ARRAYS if settings.twins else {})
+        # those with alike programs are evaluated together, so batches are large
+        self.batch = ASKED_AT_ONCE * settings.block // 2
+        self._recipes: dict[str, AskingRecipe] = {}
+
+    def recipe(self, split: str) -> AskingRecipe:
+        if split not in self._recipes:
+            self._recipes[split] = recipe(self.settings, split)
+        return self._recipes[split]
+
+    def draw(self, split: str, index: np.ndarray) -> Questions:
+        return ask(self.recipe(split), index)
+
+    def tried(self, drawn: Questions) -> Tried:
+        streets, placed = drawn.tried.sum(axis=0).tolist()
+        return {"placement": (streets, placed), "question": (placed, len(drawn.words))}
+
+    def columns(self, drawn: Questions, index: np.ndarray) -> dict[str, np.ndarray]:
+        return columns(drawn, index, self.settings)
+
+    def names(self) -> dict[str, list[str]]:
+        families = [family.name for family in families_of(self.settings)]
+        result = {"families": families, "answers": list(answers(self.settings))}
+        return result | ({"edits": list(EDITS)} if self.settings.twins else {})
+
+    def problems(self, stored: Columns, split: str, quick: bool) -> Problems:
+        families, each = families_of(self.settings), self.settings.questions_per_picture
+        templates = [len(family.templates) for family in families]
+        texts = [len(template.texts) for family in families for template in family.templates]
+        family = stored["family"].astype(np.int64)
+        yield "its family is not one of the data set's", family >= len(families)
+        template = stored["template"].astype(np.int64)
+        yield "its family has no such template", template >= np.array(templates)[family]
+        first = np.concatenate([[0], np.cumsum(templates)])[family]
+        yield "its template has no such text", stored["text"] >= np.array(texts)[first + template]
+        if self.settings.twins:
+            yield from twin_problems(stored, each)
+        elif quick and self.settings.block > 1 and split != COMPOSITION:  # there rules may leave one answer
+            unclear = answers(self.settings).index(CANNOT_TELL) if self.settings.cannot_tell else -1
+            yield from pair_problems(stored, each, unclear)
+
+    def faults(self, drawn: Questions, split: str) -> Problems:
+        if self.settings.hold_out:
+            which = "no" if split == COMPOSITION else "a"
+            sentence = f"an example holds {which} composition that is held out"
+            yield sentence, ~keeps_rules(drawn, self.settings, split)
+
+    def unknown_numbers(self, stored: Columns) -> np.ndarray:
+        return np.zeros(len(stored["family"]), dtype=bool)
+
+    def implied(self, stored: Columns, visible: np.ndarray) -> Questions:
+        return implied(stored, self.settings, visible)
+
+
+def ask(recipe: AskingRecipe, index: np.ndarray) -> Questions:
+    """The examples with the numbers `index`, (n,) int64. Raises ImpossibleError."""
+    if recipe.twins:
+        return ask_twins(recipe, index)
+    if recipe.questions_per_picture > 1:
+        return ask_several(recipe, index)
+    return ask_families(recipe, index)

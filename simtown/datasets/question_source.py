@@ -1,0 +1,81 @@
+"""The protocol of a source of questions, and what its implementations share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+#: Columns or pictures by name, the example first.
+Columns = Mapping[str, np.ndarray]
+#: (proposed, accepted) counts of rejection loops, by name.
+Tried = dict[str, tuple[int, int]]
+#: How much a measure may differ from that of a stored scene, whose numbers are rounded.
+_ROUNDED = 1e-6
+#: Problems of n rows: a sentence, and (n,) bool for which rows.
+Problems = Iterator[tuple[str, np.ndarray]]
+
+
+#: Arrays of shards that questions of families have beside the others or in another
+#: form. A program has m words.
+FAMILY_ARRAYS: dict[str, str] = {
+    "question": "S256",
+    "tokens": "<u2 48",
+    "family": "u1",
+    "template": "u1",
+    "text": "u1",
+    "program": "<i2 m",
+    "value": "<i2",
+    "number": "<f4",
+    "tolerance": "<f4",
+}
+#: Arrays of twins.
+TWIN_ARRAYS = {"group": "<i8", "edit": "u1", "edited": "u1"}
+
+
+class QuestionSource(Protocol):
+    """A kind of question. What `draw` returns has the scenes as `scene` and (n, v) visible shares.
+
+    Attributes:
+        arrays: arrays of a shard that only these questions have, or have in a form of their own.
+        batch: examples that are sampled at once.
+    """
+
+    arrays: dict[str, str]
+    batch: int
+
+    def recipe(self, split: str) -> Any:
+        """The recipe from which the examples of a split are drawn."""
+
+    def draw(self, split: str, index: np.ndarray) -> Any:
+        """The examples of a split with the numbers `index`, (n,) int64. Raises ImpossibleError."""
+
+    def tried(self, drawn: Any) -> Tried:
+        """Counts of the rejection loops of some examples."""
+
+    def columns(self, drawn: Any, index: np.ndarray) -> dict[str, np.ndarray]:
+        """All columns of n examples except pictures, by name, the example first."""
+
+    def names(self) -> dict[str, list[str]]:
+        """Names for numbers that only these questions have."""
+
+    def problems(self, stored: Columns, split: str, quick: bool) -> Problems:
+        """Problems of stored rows that no settings make; a `quick` check draws none of them again."""
+
+    def faults(self, drawn: Any, split: str) -> Problems:
+        """Problems of examples: questions that are too close to call, compositions that are held out."""
+
+    def unknown_numbers(self, stored: Columns) -> np.ndarray:
+        """(n,) bool: which rows hold a number that stands for nothing."""
+
+    def implied(self, stored: Columns, visible: np.ndarray) -> Any:
+        """The examples that belong to stored scenes and questions, with these visible shares.
+
+        Raises ValueError or LookupError for rows that no settings make.
+        """
+
+
+def as_stored(stored: np.ndarray, measured: np.ndarray) -> np.ndarray:
+    """The stored measures where they differ by rounding alone, otherwise those that were measured."""
+    return np.where(np.abs(stored - measured) <= _ROUNDED, stored, measured).astype(stored.dtype)
