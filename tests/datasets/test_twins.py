@@ -152,7 +152,7 @@ def test_answers_come_first_equally_often():
     settings = replace(SETTINGS, questions=("heading",))
     made = ask_twins(source_of(settings).recipe("train"), np.arange(800))
     assert 150 < made.answer[::2].sum() < 250
-    counted = ask_twins(source_of(replace(SETTINGS, questions=("count",)), "train"), np.arange(200))
+    counted = ask_twins(source_of(replace(SETTINGS, questions=("count",))).recipe("train"), np.arange(200))
     assert (np.abs(np.diff(counted.answer.reshape(-1, 2))) == 1).all()
 
 

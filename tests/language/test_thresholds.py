@@ -46,7 +46,7 @@ def test_every_number_of_a_row_is_that_of_the_code(what, limits, constants):
     assert stated == true
 
 
-@pytest.mark.parametrize("module", ["asked", "colours", "evaluate", "sights", "twins", "views"])
+@pytest.mark.parametrize("module", ["colours", "evaluate", "family_questions", "sights", "twins", "views"])
 def test_every_threshold_of_the_code_has_a_row(module):
     thresholds = [
         name

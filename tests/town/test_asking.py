@@ -223,7 +223,7 @@ def test_an_answer_says_what_kind_of_answer_it_is():
     close = street().ask("What is next to the mail van?")
     assert (str(yes)[:5], str(count)[:3], str(close)[:18]) == ("yes: ", "4: ", "too close to say: ")
     for answer in (count, close):
-        with pytest.raises(TownError, match=r"no yes/no question|no clear answer"):
+        with pytest.raises(TownError, match=r"not a yes/no question|no clear answer"):
             bool(answer)
 
 
