@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from simtown.assets.own import use_kinds
     from simtown.datasets.making.generate import generate
     from simtown.datasets.making.hand_made import write_dataset
+    from simtown.datasets.question_files import read_question_files
     from simtown.datasets.reading.reader import open_dataset
     from simtown.datasets.settings import Settings
     from simtown.scenes.camera import Camera
@@ -34,6 +35,7 @@ __all__ = [
     "fit",
     "generate",
     "open_dataset",
+    "read_question_files",
     "use_kinds",
     "write_dataset",
 ]
@@ -43,6 +45,7 @@ _HOMES = {
     "write_dataset": "simtown.datasets.making.hand_made",
     "open_dataset": "simtown.datasets.reading.reader",
     "Settings": "simtown.datasets.settings",
+    "read_question_files": "simtown.datasets.question_files",
     "Camera": "simtown.scenes.camera",
     "Scene": "simtown.scenes.scene",
     "SceneBatch": "simtown.scenes.scene",

@@ -201,7 +201,7 @@ def info(
         describe.show_example(dataset, _reason)
         return
     data = open_dataset(dataset)
-    if plot and data.settings.asks:
+    if plot and data.settings.has_families:
         raise RefusalError(
             f"--plot is about subjects and objects, which {dataset} does not have: leave it out"
         )
@@ -247,11 +247,11 @@ def verify(
     assert dataset
     from simtown.datasets.proving import verify
     from simtown.datasets.reading.remote import store_of
-    from simtown.datasets.settings import Settings
+    from simtown.datasets.resolved_settings import settings_from
     from simtown.render.renderers import make_renderer
 
     store = store_of(dataset)
-    total = sum(Settings.from_resolved(store.load_manifest()["settings"]).counts().values())
+    total = sum(settings_from(store.load_manifest()["settings"]).counts().values())
     drawn = None if everything else pictures
     with progress_of(f"verify {store}", total) as progress, workers.pool(total) as pool:
         report = verify.verify(dataset, make_renderer() if drawn != 0 else None, drawn, quick, progress, pool)

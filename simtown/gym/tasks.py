@@ -15,7 +15,7 @@ from simtown.assets.entities import ENTITIES
 from simtown.core.portable_png import png_bytes
 from simtown.core.streams import Stream
 from simtown.datasets import family_questions
-from simtown.datasets.source import source_of
+from simtown.datasets.source import check_settings, source_of
 from simtown.gym.levels import LEVELS, SIZE, Level
 from simtown.language.meaning.programs import decode
 from simtown.language.words.grammar import spoken_names
@@ -112,7 +112,7 @@ class Street:
             raise ValueError(f"level is {level}: give a whole number from 1 to {len(LEVELS)}")
         self._level = level if isinstance(level, Level) else LEVELS[level - 1]
         self.settings = self._level.settings(seed)
-        self.settings.check()
+        check_settings(self.settings)
         self._source, self._renderer = source_of(self.settings), make_renderer()
         self._families = family_questions.families_of(self.settings)
         self._answers = family_questions.answers(self.settings)

@@ -259,7 +259,7 @@ def save_test(directory: Path, dataset: Dataset, logits: np.ndarray) -> None:
     the data set's, its "confidence" (t,) float32, and "family" (t,) uint8.
     """
     own: dict[str, Any] = {"logit": logits}
-    if dataset.settings.asks:
+    if dataset.settings.has_families:
         given, sure = logits.argmax(axis=1).astype(np.int16), confidence(logits)
         own = {"given": given, "confidence": sure, "family": dataset.test.column("family")}
     with replacing(directory / TEST) as temporary, open(temporary, "wb") as file:

@@ -10,6 +10,7 @@ from simtown.datasets import family_questions
 from simtown.datasets.audit import fairness
 from simtown.datasets.audit.findings import judge
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.search import ask_families
 from simtown.language.meaning.programs import ENTITY, encode, parse, stored
 
@@ -21,7 +22,7 @@ TRUTHS = [family.name for family in family_questions.families_of(SETTINGS) if fa
 @pytest.fixture(scope="module")
 def fair():
     """Columns of questions of all families, without pictures."""
-    recipe, parts = family_questions.recipe(SETTINGS, "train"), []
+    recipe, parts = source_of(SETTINGS).recipe("train"), []
     for first in range(0, SETTINGS.n, 600):
         index = np.arange(first, first + 600)
         parts.append(family_questions.columns(ask_families(recipe, index), index, SETTINGS))

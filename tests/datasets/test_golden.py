@@ -42,7 +42,7 @@ def test_version_2_of_the_world_has_the_bytes_it_had():
         paint="natural", jitter=0.5, masks=True, depth=True, width=96, height=64,
     )  # fmt: skip
     index = np.arange(42)
-    examples = sample(settings.recipe("train"), index)
+    examples = sample(source_of(settings).recipe("train"), index)
     frames = Raster().render(examples.scene, settings.width, settings.height)
     found = {name: digest(array) for name, array in source_of(settings).columns(examples, index).items()}
     found |= {"images": digest(frames.rgb), "masks": digest(frames.ids), "depth": digest(frames.depth)}

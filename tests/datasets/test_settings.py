@@ -10,7 +10,9 @@ from scipy.stats import chi2_contingency
 from simtown.cli.generate_commands import default_name
 from simtown.core.options import deciding
 from simtown.core.runs import changed_settings
-from simtown.datasets.settings import Settings, SettingsError, in_words
+from simtown.datasets.resolved_settings import in_words, resolve, settings_from
+from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.source import check_settings, source_of
 from simtown.language.asking.paper import sample
 from simtown.language.meaning.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
 from simtown.training.fit_settings import FitSettings
@@ -25,16 +27,16 @@ OTHER = {
 
 @pytest.mark.parametrize("settings", [Settings(), Settings(**OTHER)], ids=["default", "other"])
 def test_resolved_settings_come_back_from_json(settings):
-    told = json.loads(json.dumps(settings.resolved()))
-    assert Settings.from_resolved(told) == replace(settings, shard=settings.shard_size)
-    assert changed_settings(in_words(told), in_words(settings.resolved())) == []
+    told = json.loads(json.dumps(resolve(settings)))
+    assert settings_from(told) == replace(settings, shard=settings.shard_size)
+    assert changed_settings(in_words(told), in_words(resolve(settings))) == []
 
 
 @pytest.mark.parametrize("name", OTHER)
 def test_every_setting_makes_a_difference(name):
     plain = Settings(entities=20, n=40)
     other = replace(plain, **{name: OTHER[name]})
-    changes = changed_settings(in_words(plain.resolved()), in_words(other.resolved()))
+    changes = changed_settings(in_words(resolve(plain)), in_words(resolve(other)))
     shown = {"width": "size", "height": "size"}.get(name, name)
     assert any(line.startswith(f"{shown} ") for line in changes)
 
@@ -71,7 +73,7 @@ IMPOSSIBLE += [({"entities": 2, "distractor": True}, "`distractor=True`")]
 @pytest.mark.parametrize(("changes", "words"), IMPOSSIBLE)
 def test_what_cannot_be_is_refused(changes, words):
     with pytest.raises(SettingsError, match=words) as error:
-        replace(Settings(), **changes).check()
+        check_settings(replace(Settings(), **changes))
     assert "\n" not in str(error.value)
 
 
@@ -79,7 +81,7 @@ def test_what_cannot_be_is_refused(changes, words):
 def test_words_hint_at_answers_only_where_settings_say_so(distractor):
     settings = Settings(entities=3, distractor=distractor, relations=RELATION_NAMES)
     n = np.arange(3_000)
-    examples = sample(settings.recipe("train"), n)
+    examples = sample(source_of(settings).recipe("train"), n)
     kinds = examples.scene.entity
     question = 3 * kinds[n, examples.subject] + kinds[n, examples.object]
     axis = np.array([r.axis for r in RELATIONS])[examples.relation]
@@ -88,4 +90,4 @@ def test_words_hint_at_answers_only_where_settings_say_so(distractor):
     np.add.at(table, (axis, question, (examples.answer != opposite).astype(int)), 1)
     p = [chi2_contingency(part[part.sum(axis=1) > 0]).pvalue for part in table]
     assert p[LATERAL] > 0.001
-    assert (p[RADIAL] < 1e-9) == settings.hints_at_depth == distractor
+    assert (p[RADIAL] < 1e-9) == any(source_of(settings).notes()) == distractor

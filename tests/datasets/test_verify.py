@@ -17,11 +17,13 @@ import pytest
 
 from simtown.core.files import DamagedError, ForeignDirectoryError
 from simtown.core.untrusted import RefusedError
+from simtown.datasets.frequency_tables import tables_of
 from simtown.datasets.making import manifests, shards
 from simtown.datasets.making.generate import generate
 from simtown.datasets.making.shards import LAYOUT, checksum, tasks
 from simtown.datasets.proving.verify import _chosen_pictures, verify
 from simtown.datasets.reading.reader import open_dataset
+from simtown.datasets.resolved_settings import resolve, settings_from
 from simtown.datasets.settings import Settings
 from simtown.render.raster import Raster
 
@@ -62,7 +64,7 @@ def seal(directory):
     """Write the checksums and counts of all shards, and the manifest's own checksum, again."""
     manifest = manifests.load(directory)
     manifest.update(shards={}, summary={})
-    for task in tasks(Settings.from_resolved(manifest["settings"])):
+    for task in tasks(settings_from(manifest["settings"])):
         path = directory / task.name
         if path.exists():
             with h5py.File(path) as file:
@@ -202,11 +204,11 @@ def test_tables_from_files_are_the_manifests_own(asking, tmp_path):
     paints.unlink()
     report = verify(tmp_path / "town", RENDERER)
     assert report.problems == []
-    own = Settings.from_resolved(manifest["settings"])
-    assert own.resolved() == manifest["settings"]
-    assert replace(own, paint="uniform").tables().subject.tolist() == [0.6, 0.3, 0.1]
+    own = settings_from(manifest["settings"])
+    assert resolve(own) == manifest["settings"]
+    assert tables_of(replace(own, paint="uniform")).subject.tolist() == [0.6, 0.3, 0.1]
     with pytest.raises(ValueError, match=r"kinds\.csv"):
-        replace(own, entities=4).tables()
+        tables_of(replace(own, entities=4))
     for things in ("entities", "paints"):
         assert f"{things} are as frequent as in the manifest's own table" in report.summary
     manifest["settings"]["subject_frequencies"] = [0.1, 0.3, 0.6]

@@ -10,6 +10,7 @@ from scipy import stats
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.frequencies import frequencies
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.paper import CAP, JITTER, ImpossibleError, Recipe, sample
 from simtown.language.words.questions import PHRASINGS
 from simtown.scenes.camera import NOMINAL, Camera
@@ -409,7 +410,7 @@ def test_kinds_that_are_never_subject_or_never_object():
 
 def test_a_pair_for_which_no_place_is_found_gives_way_to_another():
     """A caravan and a semi-trailer truck, asked about in depth, fit in one of thousands of places."""
-    recipe = Settings(relations=("left of", "right of", "in front of", "behind")).recipe("train")
+    recipe = source_of(Settings(relations=("left of", "right of", "in front of", "behind"))).recipe("train")
     numbers, rare = np.array([88705, 88706]), {"caravan", "semi-trailer truck"}
     drawn, examples = draw_entities(recipe, numbers, {}), sample(recipe, numbers)
     assert {ENTITIES[kind] for kind in drawn[1]} == rare

@@ -8,6 +8,7 @@ import pytest
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.paper import sample
 from simtown.render.frames import Frames
 from simtown.render.instances import instances
@@ -23,7 +24,7 @@ SETTINGS = Settings(entities=102, frequencies="uniform", distractor=True, jitter
 @pytest.fixture(scope="module")
 def batch():
     """Forty sampled scenes, of all weathers."""
-    scenes = sample(SETTINGS.recipe("train"), np.arange(40)).scene
+    scenes = sample(source_of(SETTINGS).recipe("train"), np.arange(40)).scene
     assert set(scenes.weather) == set(range(len(WEATHERS)))
     return scenes
 
@@ -267,7 +268,7 @@ def test_depth_of_the_ground_is_the_planes(camera, raster):
 
 def test_every_instance_is_as_far_as_it_stands(raster):
     """Also from inside the street and inside houses: depth of an instance lies within its bounding sphere."""
-    scenes = sample(SETTINGS.recipe("val"), np.arange(60)).scene
+    scenes = sample(source_of(SETTINGS).recipe("val"), np.arange(60)).scene
     chance = np.random.default_rng(0)
     wild = scenes[np.arange(60)]
     for column, (low, high) in enumerate([(-8, 8), (-12, 14), (0.3, 4), (-3.1, 3.1), (-0.8, 0.8)]):

@@ -16,6 +16,7 @@ from simtown.core.notebook import OBJECT, SUBJECT
 from simtown.core.untrusted import open_picture
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.source import source_of
 from simtown.language.asking.paper import sample
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.language.words import grammar
@@ -111,7 +112,7 @@ MORE_STREET = [((640, 256), (64, 36)), ((640, 256), (80, 32))]
 @pytest.mark.parametrize(("shape", "run_shape"), MORE_SKY + MORE_STREET)
 def test_a_picture_of_another_shape_is_framed_as_the_runs(shape, run_shape):
     """What is cut out of a picture is what the camera shows in the run's size."""
-    scene = sample(towns.TOWN.recipe("test"), np.arange(1)).scene
+    scene = sample(source_of(towns.TOWN).recipe("test"), np.arange(1)).scene
 
     def drawn(width, height):
         return Image.fromarray(make_renderer().render(scene, width, height, geometry=False).rgb[0])

@@ -16,6 +16,7 @@ from simtown.complexity.finished_runs import MixtureError, read_and_count
 from simtown.core.options import SettingsError
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.training import family_scores, identity, run_directory
 from simtown.training.ask import evaluate, predict
 from simtown.training.evaluation import measure, references
@@ -237,7 +238,8 @@ def test_one_family_of_finished_runs_counts_alone(run, data, tmp_path, undrawn):
 def test_runs_on_the_papers_questions_record_nothing_new(run):
     assert not {"questions", "crowd", "cannot_tell", "own_kinds"} & identity.world(towns.TOWN).keys()
     every = replace(VILLAGE, questions=("all",))
-    assert identity.world(every) == identity.world(replace(VILLAGE, questions=every.families()))
+    named = replace(VILLAGE, questions=source_of(every).family_names())
+    assert identity.world(every) == identity.world(named)
     assert run_directory.load(run)["data"]["families"] == [*ASKED]
 
 

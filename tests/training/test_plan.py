@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from simtown.complexity.size_search import ladder
+from simtown.datasets.frequency_tables import tables_of
 from simtown.training.models import options
 from simtown.training.plan import PRESETS, read
 from simtown.training.sweep import dataset_path
@@ -212,5 +213,5 @@ def test_files_that_a_preset_names_lie_beside_it(tmp_path, monkeypatch):
     text += 'frequencies = "kinds.csv"\npaint = "paints.csv"\nquestions = ["exist", "own.toml"]\n'
     for data in read(write(tmp_path, text), "cpu").data():
         assert data.questions == ("exist", "there")
-        assert data.tables().paint.max() == 0.5
+        assert tables_of(data).paint.max() == 0.5
         assert data.frequencies == str(tmp_path / "kinds.csv")

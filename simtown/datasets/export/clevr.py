@@ -40,13 +40,16 @@ def write(portion: Portion, directory: Path) -> None:
         portion.part(directory, "questions") as add_question,
     ):
         for batch in portion.batches():
-            graphs = _graphs(batch, s.width, s.height, relations, s.asks)
+            graphs = _graphs(batch, s.width, s.height, relations, s.has_families)
             for row, number, name in batch.write_pictures(folder, pattern):
                 about = {"split": split, "image_index": number, "image_filename": name}
                 add_scene({**about, **graphs[row]})
                 for own, entry in enumerate(batch.records(row), row):
                     asked = {name: entry[name] for name in ("question", "answer")}
-                    asked |= _asked(batch, own, entry) if s.asks else _of_paper(batch, own, entry, relations)
+                    if s.has_families:
+                        asked |= _asked(batch, own, entry)
+                    else:
+                        asked |= _of_paper(batch, own, entry, relations)
                     add_question({**about, "question_index": entry["index"], **asked})
 
 

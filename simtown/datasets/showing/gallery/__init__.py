@@ -171,7 +171,7 @@ def _about(data: Dataset, splits: dict[str, list[range]]) -> dict[str, Any]:
     """Facts that the page needs besides the examples."""
     s, outlines = data.settings, half_sizes()
     known, measures = RELATIONS[: len(data.names["relations"])], ("name", "axis", "sign", "margin")
-    families = {name: data.names[name] for name in ("families", "answers")} if s.asks else {}
+    families = {name: data.names[name] for name in ("families", "answers")} if s.has_families else {}
     return families | {
         "place": shlex.quote(printable(data.place if url_of(data.place) else data.name)),
         "size": [s.width, s.height],
@@ -198,7 +198,7 @@ def _about_split(data: Dataset, split: str, sample: list[range]) -> dict[str, An
     summary, kinds = data.summary(split), data.settings.kinds
     about = {"name": split, "count": len(data[split]), "stretch": len(sample[0])}
     about["starts"] = [stretch.start for stretch in sample]
-    if data.settings.asks:
+    if data.settings.has_families:
         counts: dict[str, list[int]] = {name: summary[name] for name in ("family", "value", "weather")}
         return about | {"counts": counts | {"kind": [summary["kind"][kind] for kind in kinds]}}
     of_kinds = {role: [summary[role][kind] for kind in kinds] for role in ("subject", "object")}
