@@ -368,7 +368,13 @@ def gallery(
     shown = sum(len(part) for count in counts for part in gallery.gallery_sample(count, everything))
     with progress_of(f"gallery {directory}", shown) as progress:
         written = gallery.gallery(
-            both[0], directory, progress, everything, large or None, _reason, both[1] if other else None
+            both[0],
+            directory,
+            progress=progress,
+            everything=everything,
+            large=large or None,
+            reason=_reason,
+            other=both[1] if other else None,
         )
     sample = "" if shown == sum(counts) else f" for {shown:,} of {sum(counts):,} examples"
     complete = "" if written else f"{directory} is complete. "

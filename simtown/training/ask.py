@@ -277,9 +277,7 @@ def predict(
     batch = Batch(as_input(pixels), boxes=torch.zeros(1, 2, 4), answer=torch.zeros(1), **inputs)
     boxes = None
     if finds_boxes(model):
-        middle, extent = np.split(model.boxes(batch)[:, 0].numpy(), 2, axis=1)
-        extent = np.maximum(extent, 0)  # a regression may well say otherwise
-        shares = np.concatenate([middle - extent / 2, middle + extent / 2], axis=1)
+        shares = _corners(model.boxes(batch)[:, 0].numpy())
         boxes = shares * [right - left, bottom - top, right - left, bottom - top] + [left, top, left, top]
     logits, said = model(batch), ""
     yes = float(torch.sigmoid(logits)[0]) if logits.dim() == 1 else float(logits.softmax(1).max())
@@ -291,6 +289,13 @@ def predict(
         raise DamagedError(f"{directory} holds weights that answer NaN: {remedy}")
     accuracy = run.get("test", {}).get("accuracy")
     return ModelAnswer(yes, boxes, frame, cut, vehicles, accuracy, picture, said)
+
+
+def _corners(found: np.ndarray) -> np.ndarray:
+    """(n, 4) corners of boxes, of (n, 4) middles and extents as a model regresses them."""
+    middle, extent = np.split(found, 2, axis=1)
+    extent = np.maximum(extent, 0)  # a regression may well say otherwise
+    return np.concatenate([middle - extent / 2, middle + extent / 2], axis=1)
 
 
 def _told(

@@ -236,6 +236,7 @@ def open_split(
     n: int,
     settings: Settings,
     device: torch.device,
+    *,
     cache: bool | None = None,
     note: Callable[[str], object] = lambda line: None,
     beside: int = 1,

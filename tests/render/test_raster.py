@@ -163,7 +163,7 @@ def rays(view, width, height):
     return view[9:12] + x[None, :, None] * view[3:6] + y[:, None, None] * view[6:9]
 
 
-def cast(batch, n, width, height):
+def cast(batch, n, width, height):  # noqa: PLR0914 - an algorithm in its own terms
     """Depth and instance id of every pixel of scene n, ray by ray and by triangle, by Möller and Trumbore."""
     a, view = atlas(), views(batch.camera, width, height)[n].astype(float)
     meshes, poses, _, ids, _ = instances(batch)

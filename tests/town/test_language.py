@@ -187,7 +187,7 @@ def test_captions_are_statements_that_are_true():
         told = 0
         for number in range(len(scenes)):
             town = Town.from_scene(scenes.scene(number))
-            for line in captions(scenes[number : number + 1], 5, "train", 0.3, number):
+            for line in captions(scenes[number : number + 1], 5, "train", bias=0.3, start=number):
                 answer = town.ask(line, everywhere=True)
                 doubtful = answer.truth is None and "has(colour" in str(answer.form)  # two colours, or olive
                 assert answer.truth is True or doubtful, (line, answer)

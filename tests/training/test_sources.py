@@ -142,7 +142,7 @@ def test_much_memory_is_announced_before_it_is_taken(town, monkeypatch):
     cases = [(10**9, 20, None), (10**9, 19, None), (10**9, 20, False), (20 * pictures, 20, None)]
     for free, n, cache in cases:
         monkeypatch.setattr(sources, "_free", lambda device, free=free: free)
-        sources.open_split(town.train, n, town.settings, CPU, cache, lines.append)
+        sources.open_split(town.train, n, town.settings, CPU, cache=cache, note=lines.append)
     kept, read = (line.partition(":")[0] for line in lines)
     assert (kept, read) == ("keeps 20 pictures in memory", "reads 20 pictures from disk")
 

@@ -181,7 +181,7 @@ def _make_shard(
         reported.update(clock.seconds)
 
     with store.making(task.name) as directory:
-        write_shard(directory, settings, task, _renderer(device), clock, progress)
+        write_shard(directory, settings, task, _renderer(device), clock, progress=progress)
         entry = read_entry(directory / task.name, task)
     progress(0)
     return entry

@@ -114,7 +114,7 @@ def test_tuning_finds_the_head_that_learns(tasks):
     label[pair] = task.train.label
     inputs = Inputs((label[:, None],), (np.arange(len(label)),))
     steps, how = [], (inputs, task.train, pair, "objects", 0)
-    weak, strong = (cross_validate(Logistic(C=c), *how, steps.append) for c in (1e-9, 1.0))
+    weak, strong = (cross_validate(Logistic(C=c), *how, progress=steps.append) for c in (1e-9, 1.0))
     assert (strong, sum(steps)) == (1, 2 * K)
     assert weak < 1
 

@@ -80,6 +80,7 @@ def gallery_sample(count: int, everything: bool = False, block: int = 2) -> list
 def gallery(
     data: Dataset,
     out: Path,
+    *,
     progress: Report = ignore,
     everything: bool = False,
     large: bool | None = None,
@@ -136,7 +137,7 @@ def _write_page(
     (pieces / "large" if large else pieces).mkdir(parents=True)
     about, index = _about(data, splits) | {"large": large}, []
     for (name, sample), split in zip(splits.items(), about["splits"], strict=True):
-        columns, split["longest"] = _write_split(data, name, sample, pieces, progress, large, reason)
+        columns, split["longest"] = _write_split(data, name, sample, pieces, progress, large, reason=reason)
         index.append(columns)
     columns = {name: np.concatenate([part[name] for part in index]) for name in index[0]}
     packed = {name: base64.b64encode(column.tobytes()).decode() for name, column in columns.items()}
@@ -216,6 +217,7 @@ def _write_split(
     pieces: Path,
     progress: Report,
     large: bool,
+    *,
     reason: Reason | None,
 ) -> tuple[dict[str, np.ndarray], str]:
     """Write pictures and details of one split.
