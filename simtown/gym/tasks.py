@@ -187,6 +187,11 @@ class Street:
         """The tasks at some positions, drawn together."""
         return self._draw(self._columns(positions))
 
+    def chance(self, family: str) -> float:
+        """The share of a family's tasks that a guess among its answers gets right."""
+        (answer,) = (own.answer for own in self._families if own.name == family)
+        return 1 / len(self._choices[answer])
+
     def __getstate__(self) -> dict[str, Any]:
         """Without what was made last, which has megabytes."""
         return {**self.__dict__, "_made": (-1, []), "_sampled": (range(0), {})}
