@@ -20,7 +20,7 @@ from simtown.core.files import save_all, save_json
 from simtown.core.options import option
 from simtown.core.terminal import complain, say
 from simtown.datasets.addresses import ALL_SPLITS, is_address
-from simtown.datasets.formats import require_format
+from simtown.datasets.formats import FORMATS, require_format
 
 if TYPE_CHECKING:
     from simtown.town.town import Town
@@ -32,7 +32,7 @@ EXAMPLE = (
 EXAMPLE_ARGUMENT = typer.Argument(metavar="SHARD:INDEX", help=EXAMPLE)
 BIAS = "Reporting bias: probability that a caption omits a kind's typical colour."
 SPLIT = "Splits: all, or some of train, val, test and test-composition, separated by commas."
-TO = "coco, clevr, webdataset, parquet, yolo, png; lmms-eval, vlmevalkit, inspect, llava or chat."
+TO = f"{', '.join(FORMATS)}."
 PICTURES = "Number of pictures of the whole set to draw again and compare; 0 for none."
 DATASET_OR_TRANSCRIPT = f"{places.DATASET} Not with --transcript."
 DATASET_OR_EXAMPLE = f"{places.DATASET} DIR/SPLIT:INDEX for one example, such as latest/test:3."

@@ -42,7 +42,7 @@ from simtown.language.asking.template import Family, Template
 from simtown.language.meaning.evaluate import KNOWN, SEEN_WORDS, Values, evaluate
 from simtown.language.meaning.forms import fill
 from simtown.language.meaning.nouns import kinds_meant
-from simtown.language.meaning.programs import COLOURS, OWN_RELATIONS, stored
+from simtown.language.meaning.programs import COLOURS, HEADING, stored
 from simtown.language.meaning.sights import street_pixels
 from simtown.language.meaning.views import LANE_EDGE, LEAST_INTENSITY, groups, own_colours, paint_colours
 from simtown.scenes.camera import NOMINAL
@@ -52,8 +52,6 @@ from simtown.scenes.placement import LANES, half_sizes
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.street import PAVEMENT_SLOTS, ROADSIDE_SLOTS, pavement_kinds
 
-#: Parts of programs that ask where vehicles head.
-_HEADING = frozenset({"direction", *OWN_RELATIONS})
 #: Parts of programs that ask where vehicles stand.
 _STANDING = frozenset({"related", "lane", "most", "nth", "compared", "distance", "box", "hidden", "sight"})
 #: Parts of programs that ask which vehicles there are.
@@ -80,7 +78,7 @@ class EditKind(NamedTuple):
 
 #: What may be edited, from the least edit to the greatest (append, do not reorder).
 _KINDS = (
-    EditKind("turned", "turned", _HEADING, frozenset({"driver", "set", "clause", "turn"}), "direction"),
+    EditKind("turned", "turned", HEADING, frozenset({"driver", "set", "clause", "turn"}), "direction"),
     EditKind("painted", "painted", frozenset({"colour", *COLOURS}), frozenset({"set"}), "colour"),
     EditKind("moved", "moved", _STANDING, frozenset({"set", "clause", "turn"}), "lane"),
     EditKind("exchanged", "exchanged", _PRESENT),
@@ -460,7 +458,7 @@ def _edits(world: AskedWorld, row: Question, scenes: SceneBatch, i: int, draws: 
         kind, new_paint = own_kind if kind is None else kind, own_paint if new_paint is None else new_paint
         return _Edit(edit, slot, kind, new_paint, sky)
 
-    if parts & _HEADING:
+    if parts & HEADING:
         yield from (edit(TURNED, slot) for slot in asked)
     if "colour" in parts or parts & {*COLOURS}:
         for slot in order if world.painted else ():
