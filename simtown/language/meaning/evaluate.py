@@ -25,6 +25,7 @@ import numpy as np
 
 from simtown import kernels
 from simtown.assets.catalogue import ENTITIES
+from simtown.language.meaning.limits import NEARER, SOLID_MARGINS
 from simtown.language.meaning.programs import (
     ATTRIBUTES,
     COLOURS,
@@ -36,15 +37,12 @@ from simtown.language.meaning.programs import (
     WORDS,
 )
 from simtown.language.meaning.relations import DRIVER_RELATIONS, RELATION_NAMES, RELATIONS
-from simtown.language.meaning.solids import SOLID_RELATIONS
 from simtown.language.meaning.views import PERHAPS_SHOWN, Views, alike, bulks, members, noun_colours, outlines
 from simtown.scenes.weather import WEATHERS
 
 #: Whether a program has a value in a scene, something is too close to say, or it asks about what is not
 #: there, or not once.
 KNOWN, CLOSE, ILL_POSED = range(3)
-#: Metres to the viewer or another thing within which neither is nearer.
-NEARER = 0.5
 #: Words of programs that ask for colours.
 _COLOURED = [WORD + WORDS.index(word) for word in ("colour", *COLOURS)]
 #: Words of programs that ask how much of a vehicle others hide.
@@ -190,7 +188,7 @@ def _tables(by_name: bool) -> dict[str, np.ndarray]:
         "alike": alike() * (alike() == PERHAPS_SHOWN) if by_name else alike(),
         "noun_colours": noun_colours(),
         "relations": np.array(relations, dtype=np.float64),
-        "constants": np.array([NEARER, SOLID_RELATIONS["between"].margin]),
+        "constants": np.array([NEARER, SOLID_MARGINS["between"]]),
         "outlines": footprints,
         "corner_count": corner_count,
     }
