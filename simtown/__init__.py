@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from simtown.datasets.making.hand_made import write_dataset
     from simtown.datasets.reading.reader import open_dataset
     from simtown.datasets.settings import Settings
+    from simtown.page.server import play
     from simtown.scenes.camera import Camera
     from simtown.scenes.scene import Scene, SceneBatch, Weather
     from simtown.town.town import Town
@@ -34,6 +35,7 @@ __all__ = [
     "fit",
     "generate",
     "open_dataset",
+    "play",
     "use_kinds",
     "write_dataset",
 ]
@@ -50,6 +52,7 @@ _HOMES = {
     "Town": "simtown.town.town",
     "fit": "simtown.training.fit",
     "FitSettings": "simtown.training.fit_settings",
+    "play": "simtown.page.server",
     "use_kinds": "simtown.assets.own",
 }
 
