@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from simtown.datasets.question_files import read_question_files
     from simtown.datasets.reading.reader import open_dataset
     from simtown.datasets.settings import Settings
+    from simtown.page.server import play
     from simtown.scenes.camera import Camera
     from simtown.scenes.scene import Scene, SceneBatch, Weather
     from simtown.town.town import Town
@@ -35,6 +36,7 @@ __all__ = [
     "fit",
     "generate",
     "open_dataset",
+    "play",
     "read_question_files",
     "use_kinds",
     "write_dataset",
@@ -53,6 +55,7 @@ _HOMES = {
     "Town": "simtown.town.town",
     "fit": "simtown.training.fit",
     "FitSettings": "simtown.training.fit_settings",
+    "play": "simtown.page.server",
     "use_kinds": "simtown.assets.own",
 }
 

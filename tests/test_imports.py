@@ -24,7 +24,7 @@ LAYERS = (
     ("datasets",),
     ("complexity", "town", "visualgenome"),
     ("training",),
-    ("gym", "probes", "bench", "play"),
+    ("gym", "probes", "bench", "page"),
     ("vlm",),
     ("cli",),
 )

@@ -29,6 +29,7 @@ from simtown.language.meaning import programs
 from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
 from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
 from simtown.language.meaning.forms import Form
+from simtown.language.meaning.limits import SEEN_DIFFERENCE, SMALL_PICTURE, TOLERANCE, TOLERATED_SHARE
 from simtown.language.meaning.nouns import kinds_meant
 from simtown.language.meaning.programs import ProgramError, decode
 from simtown.language.meaning.relations import DEFAULT_RELATIONS, RELATION_NAMES
@@ -43,15 +44,9 @@ from simtown.scenes.silhouette import boxes
 if TYPE_CHECKING:
     from simtown.datasets.settings import Settings
 
-#: A distance is right within so many metres, or this share of it if that is more.
-TOLERANCE, SHARE = 0.5, 0.1
-#: Pixels of a side below which too few show a vehicle's colour.
-SMALL = 64
 #: The value of a number that means nothing, and columns that hold it, since they mean the paper's questions.
 NONE = 255
 _OF_THE_PAPER = ("relation", "subject_slot", "object_slot", "phrasing")
-#: Levels, of 255, by which a pixel of one picture must differ from that of another so that it is counted.
-SEEN_DIFFERENCE = 8
 #: Streets of which one suffices for each of the first pictures, where that of more streets suffices for all.
 TRIAL_STREETS = 60
 #: Pictures whose questions are asked at once.
@@ -217,8 +212,8 @@ def problems(settings: Settings) -> dict[str, str]:
     train, test = (world(settings, split) for split in ("train", "test"))
     known = _known(settings).values()
     found = {family.name: problem(train, family) or problem(test, family) for family in known}
-    if settings.width * settings.height < SMALL**2:
-        few = f"needs larger pictures, in which colours are seen: `size` of {SMALL} or more"
+    if settings.width * settings.height < SMALL_PICTURE**2:
+        few = f"needs larger pictures, in which colours are seen: `size` of {SMALL_PICTURE} or more"
         found |= {f.name: few for f in known if any("colour" in t.form.words for t in f.templates)}
     if settings.twins and settings.questions_per_picture > 1:
         one = "has twins of which nothing else can be asked: leave out `questions_per_picture`"
@@ -249,7 +244,7 @@ def world(settings: Settings, split: str) -> AskedWorld:
     chosen = settings.relations != DEFAULT_RELATIONS or settings.questions == ("paper",)
     relations = settings.relations if chosen else RELATION_NAMES
     town = AskedWorld.of((subject + obj) / 2, paint, settings.weathers, *settings.crowds, relations)
-    return replace(town, colours=()) if settings.width * settings.height < SMALL**2 else town
+    return replace(town, colours=()) if settings.width * settings.height < SMALL_PICTURE**2 else town
 
 
 def answers(settings: Settings) -> tuple[str, ...]:
@@ -288,7 +283,7 @@ def columns(questions: Questions, index: np.ndarray, settings: Settings) -> dict
     ]
     metres = np.array([types[family].answer == "metres" for family in questions.family.tolist()])
     number = np.where(questions.answer < 0, np.nan, known.number).astype(np.float32)
-    tolerance = np.where(metres, np.maximum(TOLERANCE, SHARE * number), np.nan).astype(np.float32)
+    tolerance = np.where(metres, np.maximum(TOLERANCE, TOLERATED_SHARE * number), np.nan).astype(np.float32)
     return {
         "index": index.astype(np.int64),
         "question": np.array([text.encode() for text in questions.words], dtype="S256"),

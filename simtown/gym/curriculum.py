@@ -8,6 +8,7 @@ from functools import cache
 from math import log
 from typing import Any
 
+from simtown.datasets.source import source_of
 from simtown.gym.levels import LEVELS
 from simtown.gym.tasks import Street, Task
 
@@ -167,7 +168,7 @@ class Curriculum:
 @cache
 def _families(level: int) -> tuple[str, ...]:
     """The families that a level asks."""
-    return tuple(LEVELS[level - 1].settings(seed=0).families())
+    return source_of(LEVELS[level - 1].settings(seed=0)).family_names()
 
 
 def _evidence(score: float, chance: float, bar: float, beyond: float) -> float:

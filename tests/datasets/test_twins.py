@@ -20,8 +20,9 @@ from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.showing.preview import dataset_sheet
 from simtown.datasets.source import check_settings, source_of
-from simtown.language.asking.twins import EDITS, LEAST_TURNED, NONE, WEATHER, ask_twins
+from simtown.language.asking.twins import EDITS, NONE, WEATHER, ask_twins
 from simtown.language.meaning.evaluate import ILL_POSED, KNOWN, evaluate
+from simtown.language.meaning.limits import TURNED_PIXELS
 from simtown.language.words.questions import FAMILIES
 from simtown.render.raster import Raster
 from simtown.scenes.crowd import acceptable
@@ -163,7 +164,7 @@ def test_what_turns_is_large_enough_to_see():
     assert len(turned) > 50
     pictures = [batch.scene[2 * turned + place] for place in (0, 1)]
     # they are counted before houses and weather, which may hide some
-    assert family_questions.count_changes(*pictures, (32, 32)).min() >= LEAST_TURNED / 3
+    assert family_questions.count_changes(*pictures, (32, 32)).min() >= TURNED_PIXELS / 3
 
 
 @given(st.data())

@@ -14,8 +14,8 @@ from simtown.datasets.export.clevr_programs import InexpressibleError, category_
 from simtown.datasets.export.portion import ExportBatch, Format, Portion, joined, plain, write_listing
 from simtown.datasets.reading.reader import Dataset
 from simtown.language.meaning.answers import CANNOT_TELL
-from simtown.language.meaning.evaluate import NEARER
 from simtown.language.meaning.forms import fill
+from simtown.language.meaning.limits import NEARER
 from simtown.language.meaning.nouns import NOUNS, OWN_NOUNS, VEHICLE_NOUNS
 from simtown.language.meaning.programs import COLOURS, DIRECTIONS, LANES, decode
 from simtown.language.meaning.relations import DRIVER_RELATIONS, RELATIONS, own_separations, separations

@@ -31,8 +31,8 @@ from simtown.language.meaning.evaluate import (
     Values,
     evaluate,
 )
+from simtown.language.meaning.limits import LEAST_INTENSITY
 from simtown.language.meaning.programs import stored
-from simtown.language.meaning.views import LEAST_INTENSITY
 from simtown.scenes.crowd import crowd_camera, place_crowds, thin_fog
 from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.silhouette import visibility

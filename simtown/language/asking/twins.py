@@ -41,10 +41,11 @@ from simtown.language.asking.streets import Limits, streets_obey
 from simtown.language.asking.template import Family, Template
 from simtown.language.meaning.evaluate import KNOWN, SEEN_WORDS, Values, evaluate
 from simtown.language.meaning.forms import fill
+from simtown.language.meaning.limits import LANE_EDGE, LEAST_INTENSITY, TURNED_PIXELS, TWIN_THING_PIXELS
 from simtown.language.meaning.nouns import kinds_meant
 from simtown.language.meaning.programs import COLOURS, HEADING, stored
 from simtown.language.meaning.sights import street_pixels
-from simtown.language.meaning.views import LANE_EDGE, LEAST_INTENSITY, groups, own_colours, paint_colours
+from simtown.language.meaning.views import groups, own_colours, paint_colours
 from simtown.scenes.camera import NOMINAL
 from simtown.scenes.crowd import place_crowds, thin_fog
 from simtown.scenes.paint import may_change
@@ -105,10 +106,6 @@ _MOVES = 6
 _EDIT_DRAWS = 256
 #: Kinds of vehicles on either side, by length, for which one may be exchanged if its kind is asked for.
 _NEIGHBOURS = 4
-#: Pixels that change at least if a vehicle is turned.
-LEAST_TURNED = 40
-#: Pixels that a thing covers at least.
-LEAST_THING = 2.0
 #: How much wider a parked vehicle may be than the one for which it is exchanged, half of it, metres.
 _WIDER = 0.1
 
@@ -402,14 +399,14 @@ class Edits:
         if len(turned):
             assert self.recipe.count_changes is not None
             changed = self.recipe.count_changes(before[turned], after[turned], self.recipe.size)
-            result[turned] = changed >= LEAST_TURNED
+            result[turned] = changed >= TURNED_PIXELS
         if len(thing):
             pixels = [
                 street_pixels(scenes[thing], self.recipe.size)[0][np.arange(len(thing)), slot[thing]]
                 for scenes in (before, after)
             ]
             nominal = NOMINAL[0] * NOMINAL[1] / (width * height)
-            result[thing] = np.max(pixels, axis=0) >= LEAST_THING * nominal
+            result[thing] = np.max(pixels, axis=0) >= TWIN_THING_PIXELS * nominal
         return result
 
     def _judged(

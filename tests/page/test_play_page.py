@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from simtown.play.overlays import PLANE
-from simtown.play.server import PlayServer
-from simtown.play.session import Session
+from simtown.page.overlays import PLANE
+from simtown.page.server import PlayServer
+from simtown.page.session import Session
 from simtown.town.checks import INTENSITY
 from simtown.town.town import Town
 

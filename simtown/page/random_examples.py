@@ -18,7 +18,7 @@ from simtown.language.meaning.forms import Form
 from simtown.language.meaning.programs import decode
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.language.words.questions import with_article
-from simtown.play.overlays import encoded
+from simtown.page.overlays import encoded
 from simtown.render.raster import Raster
 from simtown.scenes.paint import CHOICES
 from simtown.scenes.placement import LEAST_VISIBLE
