@@ -12,12 +12,13 @@ from rich.table import Table
 from simtown.cli import places
 from simtown.cli.command import DAMAGED, RefusalError, command, parse_names, parse_size
 from simtown.cli.places import beside, local, local_file, name_of, png_file
-from simtown.cli.sharing import DatasetArgument, PoolSettings, progress_of, weather_problem
+from simtown.cli.sharing import DatasetArgument, PoolSettings, weather_problem
 from simtown.core.amounts import counted, split_counts
 from simtown.core.console import page, styled
 from simtown.core.extras import need
 from simtown.core.files import save_all, save_json
 from simtown.core.options import option
+from simtown.core.progress import progress_of
 from simtown.core.terminal import complain, say
 from simtown.datasets.addresses import ALL_SPLITS, is_address
 from simtown.datasets.formats import FORMATS, require_format

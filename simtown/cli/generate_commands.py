@@ -13,10 +13,10 @@ from simtown.assets.own import own_options
 from simtown.cli import places
 from simtown.cli.command import RefusalError, command, parse_size
 from simtown.cli.places import local, name_of, png_file
-from simtown.cli.sharing import PoolSettings, known_device, progress_of, save_picture, weather_problem
+from simtown.cli.sharing import PoolSettings, known_device, save_picture, weather_problem
 from simtown.core.amounts import split_counts
 from simtown.core.options import deciding, option
-from simtown.core.progress import Progress, report
+from simtown.core.progress import Progress, progress_of, report
 from simtown.core.terminal import complain, say, shell_words
 from simtown.datasets.addresses import ALL_SPLITS
 from simtown.datasets.settings import Settings

@@ -112,7 +112,7 @@ def fit(
     callback = callback or FitCallback()
     if settings.device == "cpu":
         keep_memory()
-    with run_directory.opened(directory, settings, dataset, callback.on_compare) as run:
+    with run_directory.opened(directory, settings, dataset, callback) as run:
         if run["status"] != "done":
             try:
                 results = _train(settings, dataset, directory, callback, cache, beside)
@@ -151,7 +151,7 @@ def _train(  # noqa: PLR0914, PLR0915 - the whole loop can be read in one place
     def source_of(name: str, n: int, kept: bool | None) -> ExampleSource:
         split, said = dataset[name], note if name == "train" else lambda line: None
         if encoder_of(settings.model) and kept is not False:
-            blocks = features_of(dataset, name, n, model.encoder, device, note)
+            blocks = features_of(dataset, name, n, model.encoder, device, callback)
             return Encoded(blocks, split, n, world, device)
         return open_split(split, n, world, device, cache=kept, note=said, beside=beside)
 
