@@ -192,11 +192,6 @@ def test_the_version_and_the_start_without_words(cli):
         assert f"simtown {name}" in out
 
 
-def test_what_is_missing_comes_with_an_example(cli):
-    cli("fit").refuses("dataset", "for example simtown fit")
-    cli("vg", "stats").refuses("directory", "for example simtown vg stats vg")
-
-
 def test_the_package_runs_as_a_module(tmp_path):
     words = [sys.executable, "-m", "simtown"]
     made = [*words, "generate", *map(str, SMALL[:-1]), "2", "--out", "x"]
@@ -371,15 +366,6 @@ def test_generate_passes_every_option_on(here, cli):
     assert (s.jitter, s.masks, s.depth, s.shard) == (0.25, True, True, 4)
     assert {WEATHERS[w] for w in dataset.train.column("scene/weather")} <= {"fog", "night"}
     assert dataset.train[0].depth.shape == (32, 48)
-
-
-@pytest.mark.parametrize(
-    ("words", "counts"), [((), "6 train + 6 val + 6 test"), (("--val", 8), "6 train + 8 val")]
-)
-def test_generate_makes_no_more_examples_to_test_than_to_train(words, counts, here, cli):
-    outcome = cli("generate", "--n", 6, "--size", 32, "--workers", 1, *words).succeeds()
-    assert counts in outcome.err.splitlines()[0]
-    assert [path.name for path in here.iterdir()] == [f"simtown-60-6-32x32{'-val8' if words else ''}"]
 
 
 @pytest.mark.parametrize(
@@ -573,14 +559,6 @@ def test_a_render_that_finds_the_disk_full_leaves_nothing(rich, here, cli, monke
 
 
 # info
-
-
-def test_info_tells_what_is_in_it(rich, cli):
-    out = cli("info", rich).succeeds().out
-    for word in ("64 x 32", "40 entities", "zipf:0.5", "placement", "distractor", "50.0%", "val", "tractor"):
-        assert word in out, word
-    for accepted in json.loads((rich / "manifest.json").read_text())["acceptance"].values():
-        assert f"{accepted['rate']:.1%}" in out
 
 
 def test_info_begins_with_a_summary_fits_a_terminal_and_writes_json(here, cli):
