@@ -254,22 +254,24 @@ def test_other_data_is_refused(cli, files, tmp_path):
     cli("probe", "physical", "--data", files, *words).refuses("other abstract-OP data")
 
 
-BAD = [
-    (("--model", "majority", "--task", "OA", "--set", "abstract"), "--set"),
-    (("--model", "wisdom"), "majority"),
-    (("--model", "oracle9:x"), "oracle9:x"),
-    (("--model", "majority", "--as", "words"), "baseline"),
-    (("--model", "glove:GLOVE", "--as", "dreams"), "--as"),
-    (("--model", "glove:GLOVE", "--as", "yes-no", "--tune"), "--tune"),
-    (("--model", "hf:/nowhere/model", "--as", "finetune"), "/nowhere/model"),
-    (("--model", "lstm:DATA", "--as", "finetune"), "finetune"),
-    (("--model", "hf:"), "hf:"),
-]
+#: Options, and a word of the refusal.
+BAD = """
+--model majority --task OA --set abstract : --set
+--model wisdom : majority
+--model oracle9:x : oracle9:x
+--model majority --as words : baseline
+--model glove:GLOVE --as dreams : --as
+--model glove:GLOVE --as yes-no --tune : --tune
+--model hf:/nowhere/model --as finetune : /nowhere/model
+--model lstm:DATA --as finetune : finetune
+--model hf: : hf:
+"""
 
 
-@pytest.mark.parametrize(("options", "word"), BAD)
-def test_what_is_refused_is_named(cli, small, tmp_path, glove, options, word):
-    filled = [o.replace("GLOVE", str(glove)).replace("DATA", str(small)) for o in options]
+@pytest.mark.parametrize("line", BAD.strip().splitlines())
+def test_what_is_refused_is_named(cli, small, tmp_path, glove, line):
+    options, word = line.split(" : ")
+    filled = [o.replace("GLOVE", str(glove)).replace("DATA", str(small)) for o in options.split()]
     cli("probe", "physical", "--data", small, "--out", tmp_path / "out", *filled).refuses(word)
 
 
