@@ -145,12 +145,3 @@ def test_what_a_question_asks_for_is_no_hint(fair):
     found = {f.check: f for f in fairness.findings(counts, fair, SETTINGS, "train")}
     assert "vehicles in each lane" in found["glance by lane"].details["inherent"]
     assert found["glance by weather"].details["inherent"] == ["weather"]
-
-
-def test_the_command_audits_families(cli, tmp_path):
-    town = tmp_path / "town"
-    options = ("--questions", "exist,lane", "--n", 400, "--val", 0, "--test", 0, "--size", 32)
-    cli("generate", *options, "--out", town, "--workers", 1).succeeds()
-    verdict, *lines = cli("audit", town, "--strict", "--workers", 1).succeeds().out.splitlines()
-    assert verdict.startswith(f"{town}: no warnings in ")
-    assert any(line.startswith("pass  question only: 2 checks") for line in lines)

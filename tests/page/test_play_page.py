@@ -151,17 +151,6 @@ def test_the_page_fits_and_fingers_hit_its_buttons(width, page, browser, screen)
     assert width > 900 or browser.execute_script(heights) == []
 
 
-@pytest.mark.parametrize(("width", "height"), [(1366, 680), (1280, 800), (390, 844), (360, 640)])
-def test_weather_and_map_come_before_the_answers(width, height, page, browser, screen):
-    screen(width, height)
-    edges = (
-        "(({top, bottom}) => [top, bottom])(document.getElementById(arguments[0]).getBoundingClientRect())"
-    )
-    places = {name: browser.execute_script(f"return {edges}", name) for name in ("map", "weathers", "log")}
-    lowest = max(places["map"][1], places["weathers"][1])
-    assert lowest < (height if width > 900 else places["log"][0])
-
-
 def test_a_weather_is_as_strong_as_its_name_and_the_strip_says_what_it_means(page, browser, until):
     session, _ = page
     session.town.weather = "cloudy", 0.1

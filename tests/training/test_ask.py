@@ -62,19 +62,6 @@ def test_a_question_is_read_as_it_was_written(subject, relation, obj, phrasing):
         assert triple(grammar.parse(ENTITIES, spelt)[0], world) == (subject, relation, obj)
 
 
-NO_QUESTIONS = (
-    "Where is the car?",
-    "How many taxis are there?",
-    "Is a truck left of a bus?",
-)
-
-
-@pytest.mark.parametrize("question", NO_QUESTIONS)
-def test_what_is_no_question_of_the_papers_is_refused_with_an_example(question):
-    with pytest.raises(SettingsError, match="Is a"):
-        triple(grammar.parse(ENTITIES, question)[0], Settings())
-
-
 def test_a_prediction_is_what_the_test_said(run, data, tmp_path):
     examples = open_dataset(data).test
     for model in ("pbn", "pbn-no-boxes", "cnn-lstm", "cnn-lstm-boxes", "question-only"):
@@ -172,13 +159,6 @@ def test_predict_answers_and_draws(cli, run, picture, tmp_path):
     with Image.open(tmp_path / "found.png") as found:
         assert (found.format, found.size) == ("PNG", (512, 512))
     cli("predict", run("cnn-lstm"), street, question, "--out", tmp_path / "found.png").refuses("--out")
-
-
-def test_predict_takes_any_png_or_jpeg(run, picture, tmp_path):
-    street, question = picture
-    for mode, name in (("RGBA", "a.png"), ("P", "b.png"), ("1", "c.png"), ("CMYK", "d.jpg")):
-        Image.open(street).convert(mode).resize((50, 70)).save(tmp_path / name)
-        assert predict(run("cnn-lstm"), tmp_path / name, question).cut
 
 
 def test_predict_refuses_in_one_line(cli, run, picture, tmp_path):

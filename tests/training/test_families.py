@@ -9,7 +9,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
-from torch import nn
 
 from simtown.complexity import cells
 from simtown.complexity.finished_runs import MixtureError, read_and_count
@@ -22,7 +21,6 @@ from simtown.training.ask import evaluate, predict
 from simtown.training.evaluation import measure, references
 from simtown.training.fit import FitError, fit, loss_of
 from simtown.training.models import MODELS, ModelError, build, options
-from simtown.training.models.layers import HEAD, decider, perceptron
 from simtown.training.sources import FromDisk, Resident, open_stream
 from simtown.training.world import World, language_of
 from tests.training import towns
@@ -145,15 +143,6 @@ def test_a_model_learns_many_answers_by_heart(name, village):
         loss.backward()
         optimizer.step()
     pytest.fail(f"not learned: loss {loss.item()}")
-
-
-def test_the_perceptron_of_yes_and_no_is_that_of_the_paper():
-    torch.manual_seed(5)
-    plain = nn.Sequential(perceptron(40, *HEAD), nn.Linear(HEAD[-1], 1))
-    torch.manual_seed(5)
-    ours = decider(40, towns.world())
-    for one, other in zip(plain.parameters(), ours.parameters(), strict=True):
-        assert torch.equal(one, other)
 
 
 def test_memory_disk_and_stream_hold_the_same_examples(village):
