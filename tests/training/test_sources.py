@@ -117,12 +117,12 @@ def test_pictures_stay_in_memory_only_where_they_fit(town, monkeypatch):
         monkeypatch.setattr(sources, "_free", lambda device, free=free: free)
         split = partial(sources.open_split, town.train, n, town.settings, CPU)
         assert (type(split()), len(split())) == (kind, n)
-        assert type(split(False)) is type(split(beside=10)) is FromDisk
+        assert type(split(cache=False)) is type(split(beside=10)) is FromDisk
         if kind is Resident:
-            assert type(split(True)) is Resident
+            assert type(split(cache=True)) is Resident
         else:
             with pytest.raises(SettingsError, match="`cache=True`: 20 pictures take"):
-                split(True)
+                split(cache=True)
 
 
 def visited(settings, epoch, first=0, last=1000):
