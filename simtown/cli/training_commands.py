@@ -12,7 +12,7 @@ from simtown.cli.places import local_directory, local_file, name_of, png_file, t
 from simtown.cli.sharing import AllowOption, DatasetArgument, DeviceOption, save_picture
 from simtown.core.extras import need
 from simtown.core.files import save_json
-from simtown.core.progress import Progress
+from simtown.core.progress import Progress, one_bar
 from simtown.core.terminal import complain, say, say_block
 from simtown.core.untrusted import inside, read_text
 from simtown.datasets.addresses import stored_counts
@@ -250,7 +250,6 @@ def evaluate(
     if is_model(model):
         need("vlm")
         from simtown.datasets.reading.reader import open_dataset
-        from simtown.probes.bars import one_bar
         from simtown.vlm.vlm_run import evaluate_model
 
         directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
@@ -301,7 +300,6 @@ def _evaluate_over(
 
     from simtown.datasets.reading.reader import Dataset, open_dataset
     from simtown.datasets.settings import Settings
-    from simtown.probes.bars import one_bar
     from simtown.training import ask
     from simtown.vlm.thresholds import AnsweredQuestions
     from simtown.vlm.vlm_run import evaluate_model

@@ -83,7 +83,7 @@ def right(
     dataset: Dataset, split: Split, logits: np.ndarray, answers: Sequence[str] | None = None
 ) -> np.ndarray:
     """(n,) bool: which questions of a split are answered right; `answers` as for :func:`measure`."""
-    if not dataset.settings.asks:
+    if not dataset.settings.has_families:
         return (logits > 0) == split.column("answer")
     texts = dataset.names["answers"]
     return family_scores.right(split, texts, logits.argmax(axis=1), answers or texts)
@@ -114,7 +114,7 @@ def measure(
         object) triples; "validation" plain, and "reweighted" by inverse training frequency with its effective
         sample size.
     """
-    if dataset.settings.asks:
+    if dataset.settings.has_families:
         named = answers or dataset.names["answers"]
         shares = family_scores.measure(dataset, test, val, train_size, named)
         if compositions is not None:
@@ -152,7 +152,7 @@ def references(dataset: Dataset) -> dict[str, float]:
         the latent scene (1.0); "oracle_on_boxes", the same read off the true boxes: middles for left and
         right, lower edges for nearer and farther. Of families see :func:`family_scores.references`.
     """
-    if dataset.settings.asks:
+    if dataset.settings.has_families:
         return family_scores.references(dataset)
     answer, (no, yes) = dataset.test.column("answer"), dataset.summary("train")["answer"]
     answers = {"majority": yes >= no, "oracle": oracle(dataset.test)}

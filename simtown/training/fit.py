@@ -112,7 +112,7 @@ def fit(
     callback = callback or FitCallback()
     if settings.device == "cpu":
         keep_memory()
-    with run_directory.opened(directory, settings, dataset, callback.on_compare) as run:
+    with run_directory.opened(directory, settings, dataset, callback) as run:
         if run["status"] != "done":
             try:
                 results = _train(settings, dataset, directory, callback, cache, beside)
@@ -130,7 +130,7 @@ def fit(
     return Described(run, sentence)
 
 
-def _train(
+def _train(  # noqa: PLR0914, PLR0915 - the whole loop can be read in one place
     settings: FitSettings,
     dataset: Dataset,
     directory: Path,
@@ -151,9 +151,9 @@ def _train(
     def source_of(name: str, n: int, kept: bool | None) -> ExampleSource:
         split, said = dataset[name], note if name == "train" else lambda line: None
         if encoder_of(settings.model) and kept is not False:
-            blocks = features_of(dataset, name, n, model.encoder, device, note)
+            blocks = features_of(dataset, name, n, model.encoder, device, callback)
             return Encoded(blocks, split, n, world, device)
-        return open_split(split, n, world, device, kept, said, beside)
+        return open_split(split, n, world, device, cache=kept, note=said, beside=beside)
 
     train = open_stream(dataset, size, device) if settings.stream else source_of("train", size, cache)
     val = source_of("val", len(dataset.val), cache)
@@ -232,15 +232,21 @@ def _train(
             held = len(dataset[COMPOSITION])
             compositions, _ = logits_of(model, source_of(COMPOSITION, held, kept), held)
     run_directory.save_test(directory, dataset, logits_test)
-    title = f"{looks_of([settings.model])[settings.model].name}, {size:,} training examples of {dataset.name}"
-    scores = references(dataset)
-    curve(run_directory.read_metrics(directory), title, directory / run_directory.CURVE, scores["chance"])
     seen = None if settings.stream else size
     test_scores = measure(dataset, logits_test, logits_val, seen, None, compositions) | {"loss": test_loss}
+    scores = references(dataset)
+    _draw_curve(settings, dataset, directory, scores["chance"])
     parameters = sum(parameter.numel() for parameter in model.parameters())
     done = {"status": "done", "epochs": state.epoch, "steps": state.step, "stopped": reason}
     done |= {"restarts": state.restarts, "best": state.best, "test": test_scores, "references": scores}
     return {**done, "parameters": parameters, "seconds": state.seconds}
+
+
+def _draw_curve(settings: FitSettings, dataset: Dataset, directory: Path, chance: float) -> None:
+    """The learning curve of a run, as a picture in its directory."""
+    name = looks_of([settings.model])[settings.model].name
+    title = f"{name}, {settings.train_size:,} training examples of {dataset.name}"
+    curve(run_directory.read_metrics(directory), title, directory / run_directory.CURVE, chance)
 
 
 def new_model(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -22,6 +22,7 @@ from safetensors import SafetensorError, safe_open
 from torch import nn
 from torch.optim import Optimizer
 
+from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError, replacing, save_bytes, save_text
 from simtown.core.runs import RunRecord
 from simtown.core.untrusted import open_regular, open_to_append, parse_json, read_bytes
@@ -63,20 +64,20 @@ def opened(
     directory: Path,
     settings: FitSettings,
     dataset: Dataset,
-    compared: Callable[[int, int], object] = lambda count, total: None,
+    callback: ProgressCallback,
 ) -> AbstractContextManager[dict[str, Any]]:
     """The run.json to continue with: a new one in an empty directory, or that of the same run.
 
-    Other processes of the command cannot write there meanwhile. `compared` receives how many more examples
-    were read for their digests, and of how many.
+    Other processes of the command cannot write there meanwhile. `callback` receives how many examples were
+    read for their digests.
 
     Raises:
         ForeignDirectoryError: the directory holds something else, or a run with other settings or examples.
         DamagedError: its run.json is damaged.
     """
     size = 0 if settings.stream else settings.train_size
-    total = size + len(dataset.val) + len(dataset.test)
-    examples = identity.examples_read(dataset, [size], lambda count: compared(count, total))[size]
+    callback.on_begin(size + len(dataset.val) + len(dataset.test), stage="digests of the examples")
+    examples = identity.examples_read(dataset, [size], callback.on_progress)[size]
     if settings.stream:
         examples["train"] = identity.endless(dataset)
     device = torch.device(settings.device)
@@ -259,7 +260,7 @@ def save_test(directory: Path, dataset: Dataset, logits: np.ndarray) -> None:
     the data set's, its "confidence" (t,) float32, and "family" (t,) uint8.
     """
     own: dict[str, Any] = {"logit": logits}
-    if dataset.settings.asks:
+    if dataset.settings.has_families:
         given, sure = logits.argmax(axis=1).astype(np.int16), confidence(logits)
         own = {"given": given, "confidence": sure, "family": dataset.test.column("family")}
     with replacing(directory / TEST) as temporary, open(temporary, "wb") as file:

@@ -16,6 +16,7 @@ import numpy as np
 
 from simtown.core.files import DamagedError, as_json, save_text
 from simtown.core.options import SettingsError, check, recorded
+from simtown.core.progress import Bars, no_bars
 from simtown.core.runs import RunRecord
 from simtown.core.streams import Stream
 from simtown.core.tables import Table
@@ -26,7 +27,6 @@ from simtown.datasets.proving.twin_groups import group_accuracies
 from simtown.datasets.reading.reader import Dataset
 from simtown.language.words.grammar import spoken_names
 from simtown.language.words.replies import read_reply, score_reply
-from simtown.probes.bars import Bars, no_bars
 from simtown.probes.model_names import without_folders
 from simtown.probes.report import SCHEMA, SUMMARY, Results, pages, write_rows
 from simtown.training.shares import share

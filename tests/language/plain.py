@@ -17,18 +17,21 @@ from scipy.spatial import ConvexHull
 from simtown.assets.entities import ENTITIES
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
 from simtown.language.meaning.answers import ANSWERS
-from simtown.language.meaning.colours import CLEAR_COLOUR, NO_COLOUR, seen
-from simtown.language.meaning.evaluate import CLOSE, ILL_POSED, KNOWN, NEARER
-from simtown.language.meaning.nouns import NOUNS, called_by, group_of, perhaps_called_by
-from simtown.language.meaning.sights import also_shown, street_sights
-from simtown.language.meaning.solids import SOLID_RELATIONS, Solid
-from simtown.language.meaning.views import (
-    ENDS_ALIKE,
+from simtown.language.meaning.colours import seen
+from simtown.language.meaning.evaluate import CLOSE, ILL_POSED, KNOWN
+from simtown.language.meaning.limits import (
+    CLEAR_COLOUR,
     HIDDEN,
     HIDDEN_MARGIN,
     LEAST_FOG,
     LEAST_INTENSITY,
+    NEARER,
+    NO_COLOUR,
 )
+from simtown.language.meaning.nouns import NOUNS, called_by, group_of, perhaps_called_by
+from simtown.language.meaning.sights import also_shown, street_sights
+from simtown.language.meaning.solids import SOLID_RELATIONS, Solid
+from simtown.language.meaning.views import ENDS_ALIKE
 from simtown.scenes.footprints import extents, outline
 from simtown.scenes.silhouette import boxes
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from simtown import kernels
 from simtown.assets.catalogue import ENTITIES
+from simtown.language.meaning.limits import NEARER, SOLID_MARGINS
 from simtown.language.meaning.programs import (
     ATTRIBUTES,
     COLOURS,
@@ -37,15 +38,12 @@ from simtown.language.meaning.programs import (
     WORDS,
 )
 from simtown.language.meaning.relations import DRIVER_RELATIONS, RADIAL, RELATIONS
-from simtown.language.meaning.solids import SOLID_RELATIONS
 from simtown.language.meaning.views import PERHAPS_SHOWN, Views, alike, bulks, members, noun_colours, outlines
 from simtown.scenes.weather import WEATHERS
 
 #: Whether a program has a value in a scene, something is too close to say, or it asks about what is not
 #: there, or not once.
 KNOWN, CLOSE, ILL_POSED = range(3)
-#: Metres to the viewer or another thing within which neither is nearer.
-NEARER = 0.5
 #: Words of programs that ask for colours.
 _COLOURED = [WORD + WORDS.index(word) for word in ("colour", *COLOURS)]
 #: Words of programs that ask how much of a vehicle others hide.
@@ -185,7 +183,7 @@ def _tables(by_name: bool) -> dict[str, np.ndarray]:
     rows = {r.name: (r.axis, r.sign, r.margin, 0) for r in RELATIONS}
     rows |= {r.name: (r.axis, r.sign, r.margin, 1) for r in DRIVER_RELATIONS}
     for measure, name in enumerate(SOLIDS, RADIAL + 1):
-        rows[name] = (measure, 1, SOLID_RELATIONS[name].margin, 0)
+        rows[name] = (measure, 1, SOLID_MARGINS[name], 0)
     footprints, corner_count = outlines()
     return {
         "places": np.array([places.get(word, 0) for word in WORDS], dtype=np.int16),
