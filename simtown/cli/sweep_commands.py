@@ -41,7 +41,8 @@ def sweep(
     ] = False,
     resume_from: Annotated[
         Path | None,
-        "Folder with a small file for each finished run: these are not repeated, and new ones are added.",
+        "Folder with a small file for each finished run, or a table of them: these are not repeated, and "
+        "new ones are added.",
     ] = None,
     device: DeviceOption = "auto",
     where: ClusterSettings,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from simtown.complexity.bootstrap import DATA, ITEMS, LEVEL, WEIGHTS, marked
+from simtown.complexity.cell_table import is_table
 from simtown.complexity.csv_results import read_csv
 from simtown.complexity.curves import ABOVE, BELOW, RULES
 from simtown.complexity.estimate import TARGETS, estimate
@@ -48,7 +49,7 @@ def report(
     from simtown.complexity.learning_figure import learning
     from simtown.complexity.needs_figure import samples
 
-    tables = [path for path in paths if path.suffix.lower() == ".csv"]
+    tables = [path for path in paths if path.suffix.lower() == ".csv" and not is_table(path)]
     if tables and family:
         raise ValueError(f"{tables[0]} is a table of results, without families: leave `family` out")
     if tables and len(paths) > 1:
