@@ -140,7 +140,7 @@ BAD |= {"prop_pose": np.inf, "intensity": 1.5, "sun": 1e7, "camera": 0.0}
 def test_a_scene_whose_numbers_stand_for_nothing_is_refused_and_named(column, value, raster, batch):
     scenes = batch[np.arange(4)]
     getattr(scenes, column)[2] = value
-    with pytest.raises(ValueError, match="scene 2 of the batch cannot be drawn"):
+    with pytest.raises(ValueError, match="scene 2 "):
         raster.render(scenes, 64, 48)
 
 

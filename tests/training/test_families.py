@@ -122,7 +122,7 @@ def test_models_that_read_questions_are_trained_and_tested(name, place, village,
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name not in READERS])
 def test_models_of_two_vehicles_are_refused_before_anything_is_written(name, place, tmp_path):
-    with pytest.raises(ModelError, match=f"'{name}' is for the paper's questions"):
+    with pytest.raises(ModelError, match=f"'{name}'"):
         fit(small(name), place, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
@@ -216,7 +216,7 @@ def test_one_family_of_finished_runs_counts_alone(run, data, tmp_path, undrawn):
         assert one.correct.tolist() == wanted.tolist()
         ((whole,), _) = read_and_count([where])
         assert len(whole.correct) == 80
-    with pytest.raises(ValueError, match="'kind': it was asked exist, count, distance, weather"):
+    with pytest.raises(ValueError, match="'kind'.* exist, count, distance"):
         read_and_count([run], "kind")
     fit(small("cnn-lstm", max_steps=4), data, tmp_path / "paper")
     with pytest.raises(MixtureError, match="questions"):
