@@ -90,7 +90,7 @@ def test_zipf_needs_a_sensible_power(power):
 
 def test_vg_has_more_than_the_catalogue_and_no_more():
     assert all(len(role) == len(ENTITIES) for role in frequencies("vg", len(ENTITIES)))
-    with pytest.raises(ValueError, match="`frequencies=vg`.*`entities=151`"):
+    with pytest.raises(ValueError, match=r"`frequencies=vg`.*`entities=151`"):
         frequencies("vg", 151)
 
 

@@ -144,7 +144,7 @@ def test_a_scene_written_before_there_were_paints():
 def test_paints_that_cannot_be():
     with pytest.raises(ValueError, match="'sky blue'"):
         SceneBatch.of([Scene([Vehicle("taxi", 0.0, 0.0, paint="sky blue")])])
-    with pytest.raises(ValueError, match="red truck .*blue"):
+    with pytest.raises(ValueError, match=r"red truck .*blue"):
         SceneBatch.of([Scene([Vehicle("red truck", 0.0, 0.0, paint="blue")])])
 
 

@@ -216,7 +216,7 @@ def test_one_family_of_finished_runs_counts_alone(run, data, tmp_path, undrawn):
         assert one.correct.tolist() == wanted.tolist()
         ((whole,), _) = read_and_count([where])
         assert len(whole.correct) == 80
-    with pytest.raises(ValueError, match="'kind'.* exist, count, distance"):
+    with pytest.raises(ValueError, match=r"'kind'.* exist, count, distance"):
         read_and_count([run], "kind")
     fit(small("cnn-lstm", max_steps=4), data, tmp_path / "paper")
     with pytest.raises(MixtureError, match="questions"):
