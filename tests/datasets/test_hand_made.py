@@ -152,11 +152,6 @@ def test_the_answer_is_the_towns(seed, x, other):
     assert example.margin == pytest.approx(abs(answer.margin), abs=1e-4)
 
 
-def test_what_is_no_example_is_named(tmp_path):
-    with pytest.raises(TypeError, match="Town"):
-        simtown.write_dataset([Town()], tmp_path / "data")
-
-
 REFUSED = [("What is left of the taxi?", "data sets do not ask"), ("Is the taxi near the bus?", "do not ask")]
 REFUSED += [("Is the taxi left of the ambulance?", "too close to say"), ("Is it?", "not understood")]
 REFUSED += [(f"Is the taxi {'very ' * 99} red?", "TownError")]
