@@ -13,7 +13,6 @@ this policy chooses one of 27 whole replies, and a step takes a hundredth of a s
 import re
 from itertools import islice
 
-import matplotlib.pyplot as plt
 import torch
 from torch import nn
 

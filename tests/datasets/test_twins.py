@@ -12,8 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.datasets import family_questions
-from simtown.datasets.making import manifests
-from simtown.datasets.making.shards import checksum
 from simtown.datasets.proving.twin_groups import group_accuracies, pair_rows, twin_problems
 from simtown.datasets.proving.verify import verify
 from simtown.datasets.reading.reader import open_dataset
@@ -27,6 +25,7 @@ from simtown.language.words.questions import FAMILIES
 from simtown.render.raster import Raster
 from simtown.scenes.crowd import acceptable
 from simtown.training import family_scores
+from tests.datasets.conftest import reseal
 
 SETTINGS = Settings(
     entities=40, n=32, val=8, test=8, width=64, height=64, questions=("all",), shard=16, twins=True
@@ -272,13 +271,9 @@ def many(dataset_of):
 def changed_copy(dataset, place, change):
     """A copy of a data set with `change(file)` made in its first shard of training, and its checksum."""
     shutil.copytree(dataset, place)
-    shard = place / "train-00000.h5"
-    with h5py.File(shard, "r+") as file:
+    with h5py.File(place / "train-00000.h5", "r+") as file:
         change(file)
-    manifest = manifests.load(place)
-    manifest["shards"][shard.name] |= {"sha256": checksum(shard), "bytes": shard.stat().st_size}
-    manifests.save(place, manifest)
-    return place
+    return reseal(place)
 
 
 def warnings(dataset):

@@ -37,7 +37,7 @@ def test_a_world_is_cited_by_its_name():
     assert cited(ready("simtown-60", n=100, test=20)) == "simtown-60, seed 0 (100 train + 100 val + 20 test)"
     assert not cited(Settings(entities=59))
     assert not cited(Settings(test_seed=1))
-    with pytest.raises(SettingsError, match="simtown-61 is unknown: choose among simtown-60, "):
+    with pytest.raises(SettingsError, match=r"simtown-61.*simtown-60, "):
         ready("simtown-61")
 
 
