@@ -265,7 +265,7 @@ def evaluate(
     import torch
 
     from simtown.training import ask
-    from simtown.training.evaluation import accuracy_in_words
+    from simtown.training.run_scores import accuracy_in_words
 
     chosen = torch.device(device_of(device))
     with Progress(f"evaluate {model}") as progress:
