@@ -231,37 +231,56 @@ def evaluate(
     if unused:
         other = "--out, a directory" if writes_directory else "--json, a file"
         raise RefusalError(f"{option} {unused} would not be written: the results go to {other}")
+    allowed = allow_model or ()
     if over:
-        _evaluate_over(over, model, dataset, settings, device, out, allow_model or ())
-        return
-    if dataset is None:
+        _evaluate_over(over, model, dataset, settings, device, out, allowed)
+    elif dataset is None:
         raise RefusalError("give a data set after the model, or --over entities=5,15,31")
-    if is_model(model):
-        need("vlm")
-        from simtown.datasets.reading.reader import open_dataset
-        from simtown.vlm.vlm_run import evaluate_model
+    elif is_model(model):
+        _evaluate_model(model, dataset, settings, device, out, allowed)
+    else:
+        _evaluate_run(Path(model), dataset, device, json, allowed)
 
-        directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
-        kind = device_of(device) if model.startswith(("hf:", "clip:")) else "cpu"
-        data, allowed = open_dataset(dataset), allow_model or ()
-        with one_bar() as bars:
-            results = evaluate_model(model, data, settings, directory, kind, allowed, bars=bars)
-        say_block(read_text(results.path / "summary.md", follow=False))
-        say(f"Every question and reply is in {results.path}/*.parquet")
-        return
+
+def _evaluate_model(
+    model: str,
+    dataset: str,
+    settings: VlmSettings,
+    device: str,
+    out: Path | None,
+    allowed: Collection[str],
+) -> None:
+    """Ask a vision-language model the questions of a data set, and print its scores."""
+    need("vlm")
+    from simtown.datasets.reading.reader import open_dataset
+    from simtown.vlm.vlm_run import evaluate_model
+
+    directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
+    kind = device_of(device) if model.startswith(("hf:", "clip:")) else "cpu"
+    data = open_dataset(dataset)
+    with one_bar() as bars:
+        results = evaluate_model(model, data, settings, directory, kind, allowed, bars=bars)
+    say_block(read_text(results.path / "summary.md", follow=False))
+    say(f"Every question and reply is in {results.path}/*.parquet")
+
+
+def _evaluate_run(
+    run: Path, dataset: str, device: str, report_file: Path | None, allowed: Collection[str]
+) -> None:
+    """Test a run on the test set of a data set, and print its scores; `report_file` receives them as JSON."""
     need("train")
-    report_file = local_file(json, "--json") if json else None
+    report_file = local_file(report_file, "--json") if report_file else None
     import torch
 
     from simtown.training import ask
     from simtown.training.run_scores import accuracy_in_words
 
     chosen = torch.device(device_of(device))
-    with Progress(f"evaluate {model}") as progress:
-        test = ask.evaluate(Path(model), dataset, chosen, allow_model or (), progress)
+    with Progress(f"evaluate {run}") as progress:
+        test = ask.evaluate(run, dataset, chosen, allowed, progress)
     if report_file:
         save_json(report_file, test)
-    say(f"{model} on {dataset}: {accuracy_in_words(test)}")
+    say(f"{run} on {dataset}: {accuracy_in_words(test)}")
     _show_scores(test, test["references"])
 
 
