@@ -38,6 +38,7 @@ from simtown.core.callbacks import FitCallback
 from simtown.datasets.making.generate import generate
 from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import check_settings
 from simtown.language.asking.question_world import MOST_COUNT
 from simtown.language.asking.search import search
 from simtown.language.meaning.evaluate import KNOWN
@@ -103,7 +104,7 @@ def main() -> None:
         seed=args.seed,
         questions=tuple(args.questions),
     )
-    settings.check()
+    check_settings(settings)
     made = f"{args.n} examples, {args.entities} entities, {args.size}x{args.size}, {args.steps} steps"
     rows = Rows(args.out, f"{made}, seed {args.seed}; {machine('numpy', 'torch')}")
     with tempfile.TemporaryDirectory() as temporary:

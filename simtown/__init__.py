@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from simtown.assets.own import use_kinds
     from simtown.datasets.making.generate import generate
     from simtown.datasets.making.hand_made import write_dataset
+    from simtown.datasets.question_files import read_question_files
     from simtown.datasets.reading.reader import open_dataset
     from simtown.datasets.settings import Settings
+    from simtown.page.server import play
     from simtown.scenes.camera import Camera
     from simtown.scenes.scene import Scene, SceneBatch, Weather
     from simtown.town.town import Town
@@ -34,6 +36,8 @@ __all__ = [
     "fit",
     "generate",
     "open_dataset",
+    "play",
+    "read_question_files",
     "use_kinds",
     "write_dataset",
 ]
@@ -43,6 +47,7 @@ _HOMES = {
     "write_dataset": "simtown.datasets.making.hand_made",
     "open_dataset": "simtown.datasets.reading.reader",
     "Settings": "simtown.datasets.settings",
+    "read_question_files": "simtown.datasets.question_files",
     "Camera": "simtown.scenes.camera",
     "Scene": "simtown.scenes.scene",
     "SceneBatch": "simtown.scenes.scene",
@@ -50,6 +55,7 @@ _HOMES = {
     "Town": "simtown.town.town",
     "fit": "simtown.training.fit",
     "FitSettings": "simtown.training.fit_settings",
+    "play": "simtown.page.server",
     "use_kinds": "simtown.assets.own",
 }
 

@@ -51,13 +51,6 @@ def test_programs_and_commands_of_a_page_exist_with_their_options(page):
         assert whole, f"simtown {' '.join(words)}"
 
 
-def test_pages_and_preset_say_the_same_of_how_long_a_small_sweep_takes():
-    preset = (ROOT / "simtown" / "training" / "presets" / "small.toml").read_text(encoding="utf-8")
-    minutes = re.search(r"some \d+ minutes", preset, re.IGNORECASE)[0].lower()
-    for page in ("docs/chapters/growing.md", "docs/reproduce/sample-complexity-repeat.md"):
-        assert minutes in (ROOT / page).read_text(encoding="utf-8"), page
-
-
 def test_the_map_of_the_code_names_every_package_and_nothing_else():
     map_of_code = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("```")[1]
     names = re.findall(r"\w+\.py|(?<=[\s/(])\w+(?=/)", map_of_code)

@@ -30,11 +30,3 @@ def test_an_example_runs_without_arguments_and_leaves_nothing_behind(name, tmp_p
     assert done.stdout
     assert not list((tmp_path / "here").iterdir())
     assert "Traceback" not in done.stderr
-
-
-def test_examples_are_short_and_have_a_title():
-    assert len(SCRIPTS) == 8
-    for name in SCRIPTS:
-        lines = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8").splitlines()
-        assert len(lines) <= 100, name
-        assert set(lines[2]) == {"="}, name

@@ -72,7 +72,7 @@ STREETS = (
 
 def write(folder: Path) -> None:
     """Write the page, its pictures and its answers into a folder; one that is newer than the code stays."""
-    styles = [ROOT / "simtown" / name for name in ("datasets/showing/gallery/base.css", "play/style.css")]
+    styles = [ROOT / "simtown" / name for name in ("datasets/showing/gallery/base.css", "page/style.css")]
     code = [*ROOT.glob("simtown/**/*.py"), *HERE.glob("play_lite.*"), *styles]
     page = folder / "index.html"
     if page.exists() and page.stat().st_mtime > max(path.stat().st_mtime for path in code):

@@ -46,8 +46,8 @@ def play(
         )
     if run:
         need("train")
-    from simtown.play.server import PlayServer
-    from simtown.play.session import Session
+    from simtown.page.server import PlayServer
+    from simtown.page.session import Session
     from simtown.town.town import Town
 
     session = Session(Town.random(seed, 4))
@@ -61,7 +61,7 @@ def play(
         split, row, _ = find(street)
         session = Session(Town.from_scene(split[row].scene))
     if run:
-        from simtown.play.run_answers import RunModel
+        from simtown.page.run_answers import RunModel
 
         session.run = RunModel(run)
     server = PlayServer(session, port)

@@ -201,7 +201,8 @@ def conditions(record: Mapping[str, Any]) -> dict[str, str]:
 
     Those that an older simtown did not record are left out.
     """
-    from simtown.datasets.settings import Settings, as_texts  # a table of results needs nothing of the town
+    from simtown.datasets.resolved_settings import as_texts
+    from simtown.datasets.settings import Settings  # a table of results needs nothing of the town
 
     settings, data = record.get("settings") or {}, as_texts(record["data"])
     # the number of validation examples decides when training stops

@@ -22,7 +22,7 @@ def names(settings: Settings) -> dict[str, list[str]]:
     phrasings = max(phrasings, 1 + max(STYLES[settings.phrasing]))
     result = {
         "entities": list(ENTITIES[: max(settings.kinds) + 1]),
-        "props": [kind for kind in PROPS if settings.asks or kind not in STREET["animal"]],
+        "props": [kind for kind in PROPS if settings.has_families or kind not in STREET["animal"]],
         "relations": list(RELATION_NAMES[:relations]),
         "weathers": list(WEATHERS[:weathers]),
         "phrasings": list(PHRASINGS[:phrasings]),

@@ -45,6 +45,21 @@ class QuestionSource(Protocol):
     arrays: dict[str, str]
     batch: int
 
+    def check_names(self) -> None:
+        """Raises SettingsError for an unknown family."""
+
+    def check(self) -> None:
+        """Raises SettingsError, or another ValueError, if such questions cannot be asked."""
+
+    def notes(self) -> Iterator[str]:
+        """Facts that who makes such a data set should know, in sentences without a capital or a full stop."""
+
+    def family_names(self) -> tuple[str, ...]:
+        """The names of the families that are asked: of `all` those that this world can ask."""
+
+    def vocabulary(self) -> tuple[str, ...]:
+        """Every token of the questions, by id."""
+
     def recipe(self, split: str) -> Any:
         """The recipe from which the examples of a split are drawn."""
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from simtown.core.streams import Stream
 from simtown.language.meaning.forms import Form
+from simtown.language.meaning.limits import TOWN_NEARER
 from simtown.language.meaning.nouns import NOUNS, plural
 from simtown.language.meaning.solids import truth
 from simtown.language.words.grammar import QuestionError, language, parse, rephrasings
@@ -19,7 +20,7 @@ from simtown.language.words.questions import with_article
 from simtown.scenes.weather import WEATHER_KINDS, WEATHERS
 from simtown.town.checks import TownError, text
 from simtown.town.evaluating import Evaluator
-from simtown.town.qualities import CLOSE, Judgement, TooCloseError, View
+from simtown.town.qualities import Judgement, TooCloseError, View
 from simtown.town.relating import MARGINS, measure
 from simtown.town.things import Thing, called, label, listed, showing, the
 
@@ -205,7 +206,7 @@ def _motion(view: View, vehicle: Thing) -> str:
     speed = view.quantity("speed", vehicle)
     lane, _ = view.attribute("lane", vehicle)
     place = {None: "off the road", "parked": "at the kerb"}.get(lane, f"in the {lane} lane")
-    place = f"drives {place} at {speed:.0f} m/s" if speed > CLOSE else f"stands {place}"
+    place = f"drives {place} at {speed:.0f} m/s" if speed > TOWN_NEARER else f"stands {place}"
     with suppress(TooCloseError):
         heading, _ = view.attribute("direction", vehicle)
         return f"{place}, heading {'to the viewer' if heading == 'viewer' else heading}"

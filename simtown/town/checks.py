@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from numbers import Integral, Real
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,18 @@ SEEDS = (-(2**63), 2**63 - 1)
 INTENSITY = 0.7
 #: What others call the attributes of things.
 _SYNONYMS = {"colour": "paint", "color": "paint", "angle": "yaw", "rotation": "yaw", "size": "scale"}
+
+
+class Light(NamedTuple):
+    """The place of the sun or the moon in the sky.
+
+    Attributes:
+        azimuth: radians, counter-clockwise from +x.
+        elevation: radians.
+    """
+
+    azimuth: float
+    elevation: float
 
 
 class TownError(ValueError):
@@ -140,11 +153,19 @@ def picture_size(value: object) -> tuple[int, int]:
     return width, height
 
 
-def light(value: object) -> tuple[float, float]:
+def lane(value: object) -> str | None:
+    """A lane's name, or None. Raises TownError for anything else."""
+    name = value if value is None else folded(text(value, "lane", "near"))
+    if name not in (None, "near", "far"):
+        raise TownError(f"lane is {shown(value)}: give 'near' or 'far'")
+    return name
+
+
+def light(value: object) -> Light:
     """The sun's azimuth and elevation, radians. Raises TownError for anything else."""
     azimuth, elevation = several(value, "light", ("azimuth", "elevation"))
     height = number(elevation, "the sun's elevation", LOWEST_SUN, HIGHEST_SUN)
-    return angle(azimuth, "the sun's azimuth"), height
+    return Light(angle(azimuth, "the sun's azimuth"), height)
 
 
 def changed_weather(now: Weather, value: object) -> Weather:

@@ -7,12 +7,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
-from simtown.assets.street.road_surface import NEAR_KERB, ROAD_EDGE
+from simtown.assets.street.road_surface import NEAR_KERB
 from simtown.language.meaning.answers import ANSWERS
-from simtown.language.meaning.colours import COLOURS, NO_COLOUR, clear, seen
+from simtown.language.meaning.colours import COLOURS, clear, seen
+from simtown.language.meaning.limits import (
+    HIDDEN,
+    HIDDEN_MARGIN,
+    LANE_EDGE,
+    NO_COLOUR,
+    TOWN_HIDING,
+    TOWN_NEARER,
+    TOWN_SPEED,
+    UNCLEAR_TURN,
+)
 from simtown.language.meaning.nouns import group_of
 from simtown.language.meaning.solids import distance, truth
-from simtown.language.meaning.views import HEADINGS, HIDDEN, HIDDEN_MARGIN, UNCLEAR
+from simtown.language.meaning.views import HEADINGS
 from simtown.language.words.questions import with_article
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths
@@ -37,12 +47,6 @@ QUANTITIES = {
 ORDERS = {order: (quantity, 1) for quantity, (_, order, _) in QUANTITIES.items()}
 ORDERS |= {order: (quantity, -1) for quantity, (_, _, order) in QUANTITIES.items()}
 ORDERS |= {"leftmost": ("left of", -1), "rightmost": ("right of", 1)}
-#: A difference of a quantity that is too close to say.
-CLOSE = 0.1
-
-
-#: A share that is hidden below this is too little to say.
-LEAST_HIDDEN = 0.005
 
 
 class TooCloseError(Exception):
@@ -121,8 +125,8 @@ class View(NamedTuple):
             why = f"{the(a)} is {abs(margin):.2f} m {quantity if margin > 0 else 'beside'} {the(b)}"
             return Judgement(truth(margin, MARGINS[quantity]), why, margin=margin)
         margin = sign * (self.quantity(quantity, a, to) - self.quantity(quantity, b, to))
-        holds = truth(margin, CLOSE)
-        close = f"; up to {CLOSE:g} is too close to say" if holds is None else ""
+        holds = truth(margin, TOWN_NEARER)
+        close = f"; up to {TOWN_NEARER:g} is too close to say" if holds is None else ""
         why = f"{self.said(quantity, a, to)}, {self.said(quantity, b, to)}{close}"
         return Judgement(holds, why, margin=margin)
 
@@ -152,7 +156,7 @@ class View(NamedTuple):
             turn = thing.front - self.camera.yaw
             turns = {d: abs(math.remainder(turn - angle, math.tau)) for d, angle in HEADINGS.items()}
             value = min(turns, key=lambda d: turns[d])
-            if turns[value] > math.pi / 4 - UNCLEAR:
+            if turns[value] > math.pi / 4 - UNCLEAR_TURN:
                 raise TooCloseError(f"{name} faces between two directions")
             return value, f"{name} faces {'the ' if value == 'viewer' else ''}{value}"
         right, depth = self.camera.place(thing.x, thing.y)
@@ -164,10 +168,10 @@ class View(NamedTuple):
             return side, f"{name} is {aside}"
         if attribute == "motion":
             speed = self.quantity("speed", thing)
-            return ("moving" if speed > CLOSE else "still"), f"{name} moves at {speed:.1f} m/s"
-        lane = ("near" if thing.y < 0 else "far") if abs(thing.y) < ROAD_EDGE else None
+            return ("moving" if speed > TOWN_NEARER else "still"), f"{name} moves at {speed:.1f} m/s"
+        lane = ("near" if thing.y < 0 else "far") if abs(thing.y) < LANE_EDGE else None
         if attribute == "lane":
-            parked = thing.group == "vehicle" and NEAR_KERB < thing.y <= -ROAD_EDGE
+            parked = thing.group == "vehicle" and NEAR_KERB < thing.y <= -LANE_EDGE
             why = "is parked at the kerb" if parked else f"is in {f'the {lane}' if lane else 'no'} lane"
             return "parked" if parked else lane, f"{name} {why}"
         if attribute == "kind":
@@ -236,7 +240,7 @@ class View(NamedTuple):
         alone = mask_alone(self.camera, other, *SIZE)
         share = float((alone & picture.mask(thing.name)).sum() / max(alone.sum(), 1))
         why = f"{the(thing)} hides {share:.1%} of {the(other)}"
-        return Judgement(None if 0 < share < LEAST_HIDDEN else share > 0, why)
+        return Judgement(None if 0 < share < TOWN_HIDING else share > 0, why)
 
     def has(self, thing: Thing, attribute: str, value: str) -> Judgement:
         """Whether an attribute of a thing has a value."""
@@ -256,7 +260,7 @@ class View(NamedTuple):
             return Judgement(None, str(unclear))
         holds = actual == value
         if attribute == "speed":
-            holds = abs(actual - float(value)) <= 0.5
+            holds = abs(actual - float(value)) <= TOWN_SPEED
         if attribute == "sight":
             tests = {"visible": actual > 0, "partly hidden": 0 < actual < 1, "entirely visible": actual == 1}
             holds = tests.get(value, actual == 0 and self.truth()[thing.name].box is not None)

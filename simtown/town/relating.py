@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
+from simtown.language.meaning.limits import BESIDE, CONTACT, FAR, NEAR
 from simtown.language.meaning.relations import (
     DRIVER_RELATIONS,
     LATERAL,
@@ -13,10 +14,6 @@ from simtown.language.meaning.relations import (
     separations,
 )
 from simtown.language.meaning.solids import (
-    BESIDE,
-    CONTACT,
-    FAR,
-    NEAR,
     SOLID_RELATIONS,
     Solid,
     SolidRelation,

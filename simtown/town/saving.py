@@ -15,6 +15,7 @@ from simtown.scenes.camera import Camera
 from simtown.scenes.scene import Weather
 from simtown.town import checks
 from simtown.town.checks import FARTHEST, TownError, shown
+from simtown.town.motion.tracks import write_tracks
 from simtown.town.things import Thing, write
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ def save(town: Town, path: str | Path) -> None:
 
 def encode(town: Town) -> bytes:
     """A town as JSON."""
-    values: dict[str, Any] = {f: getattr(town, f"_{f}") for f in _Saved.__struct_fields__[1:-2]}
+    kept = ("began", "time", "keeps_height", "weather", "camera")
+    values: dict[str, Any] = {name: getattr(town, f"_{name}") for name in kept}
+    values |= {"seed": town._dice.seed, "draws": town._dice.draws}
     values["things"] = [
         {name: getattr(t, name) for name, default in _KEPT.items() if getattr(t, name) != default}
         for t in town._things
@@ -113,7 +116,7 @@ def _fill(town: Town, saved: _Saved) -> None:
     """Put into a new town what a file holds. Raises TownError for what no town can hold."""
     town._weather, town._camera = checks.weather(saved.weather), checks.camera(saved.camera)
     town._keeps_height, town._time = saved.keeps_height, checks.number(saved.time, "the time", 0.0)
-    town._draws = checks.whole(saved.draws, "draws", 0, 2**32)
+    town._dice.draws = checks.whole(saved.draws, "draws", 0, 2**32)
     by_name: dict[str, Thing] = {}
     for entry in saved.things:
         if unknown := entry.keys() - _KEPT.keys():
@@ -131,4 +134,4 @@ def _fill(town: Town, saved: _Saved) -> None:
         if missing := places.keys() - by_name.keys():
             raise TownError(f"its tracks name {shown(min(missing))}, which is not among its things")
         town._tracks.append((time, {by_name[name]: place for name, place in places.items()}))
-    town._note_tracks()
+    write_tracks(town._tracks, town._things)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simtown.core.files import replacing
+from simtown.render.raster import MOST_TRIANGLES, Raster, TooManyTrianglesError
+from simtown.scenes.scene import Scene, SceneBatch
 from simtown.town.checks import TownError, folded, shown
 
 if TYPE_CHECKING:
@@ -83,3 +85,16 @@ class Frame:
         data = io.BytesIO()
         self.image.save(data, format="PNG")
         return data.getvalue()
+
+
+def draw(scene: Scene, names: list[str], size: tuple[int, int]) -> Frame:
+    """The picture of a town's scene, whose vehicles and then props have some names."""
+    batch = SceneBatch.of([scene])
+    try:
+        frames = Raster().render(batch, *size)
+    except TooManyTrianglesError as error:
+        problem = f"the picture shows more triangles than {MOST_TRIANGLES}"
+        raise TownError(f"{problem}: take things out of the town") from error
+    vehicle_ids, prop_ids = batch.ids(0)
+    ids = dict(zip(vehicle_ids + prop_ids, names, strict=True))
+    return Frame(frames.rgb[0], frames.depth[0], frames.ids[0], ids)

@@ -5,33 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import cache
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.core.exact import sincos
 from simtown.core.notebook import as_html, figure
 from simtown.core.streams import Stream
-from simtown.language.words.questions import with_article
-from simtown.render.raster import MOST_TRIANGLES, Raster, TooManyTrianglesError
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
-from simtown.scenes.placement import GAP, LANES, draw_poses, half_sizes, overlap
-from simtown.scenes.scene import Scene, SceneBatch, Weather
-from simtown.scenes.silhouette import framed
-from simtown.scenes.street import FRONT, draw_street
-from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHER_KINDS, WEATHERS, draw_weather
-from simtown.town import checks, saving
+from simtown.scenes.scene import Scene, Weather
+from simtown.scenes.weather import DEFAULT_WEATHERS, draw_weather
+from simtown.town import as_python, checks, placing, saving, snapshot
 from simtown.town.answering import TownAnswer, answer, describe, examples
-from simtown.town.as_python import program
-from simtown.town.checks import TownError, folded, meaning, number, shown, whole
+from simtown.town.checks import Light, TownError, meaning, number, shown, whole
+from simtown.town.motion import tracks
 from simtown.town.motion.physics import Contact, Physics, import_pybullet
+from simtown.town.placing import Dice, Wanted
 from simtown.town.qualities import View
 from simtown.town.saving import Start
 from simtown.town.snapshot import SIZE, Frame
@@ -41,9 +34,6 @@ from simtown.town.things import (
     check,
     checked,
     kinds_of,
-    meant,
-    overlapping,
-    paintable,
     scene_of,
     write,
 )
@@ -52,47 +42,8 @@ from simtown.town.truth import Truth, truth, unseen
 if TYPE_CHECKING:
     from simtown.datasets.reading.reader import Example
 
-#: The y at which things of each group stand by default, and how far to either side of x = 0 they are tried,
-#: metres.
-_PLACES = {
-    "building": FRONT + 0.4,
-    "tree": 7.9,
-    "furniture": 5.6,
-    "person": 5.0,
-    "cloud": 92.0,
-    "animal": 5.3,
-}
-_SPREAD = {"building": 25.0, "tree": 13.0, "furniture": 10.0, "person": 10.0, "cloud": 60.0, "animal": 10.0}
-#: How many places are tried before a town counts as full, and the most things that a town holds.
-_TRIES, MOST_THINGS = 400, 250
-#: How high clouds float, metres.
-_SKY = 26.0
-#: Seconds that tracks reach back; relations of motion, such as overtaking, are measured from tracks.
-MEMORY = 6.0
-#: The attributes that decide whether a thing is in the way of others.
-_SPACE = {"kind", "x", "y", "z", "yaw", "scale", "style"}
-#: The attributes that decide, without a place, how bodies go on from now.
-_MOTION = {"velocity", "spin"}
 #: The attributes of a town that can be set.
 _ASSIGNABLE = ("weather", "light", "camera")
-#: What :meth:`Town.place` takes beside a kind.
-_PLACED_WITH = ("x", "y", "yaw", "z", "lane", "on", "scale", "style", "paint")
-
-
-class Light(NamedTuple):
-    """The place of the sun or the moon in the sky.
-
-    Attributes:
-        azimuth: radians, counter-clockwise from +x.
-        elevation: radians.
-    """
-
-    azimuth: float
-    elevation: float
-
-
-class _NoRoomError(TownError):
-    """Something else stands there; another kind or place may fit."""
 
 
 class Town:
@@ -119,7 +70,7 @@ class Town:
 
     def __init__(self, seed: int = 0) -> None:
         self._start(seed, Start("empty"))
-        street = self._street({"weather": np.zeros(1, dtype=np.uint8)})
+        street = placing.street_of(seed, {"weather": np.zeros(1, dtype=np.uint8)})
         nobody = [prop for prop in street.props if GROUP[prop.kind] != "person"]
         self._fill(Scene(props=nobody))
 
@@ -140,24 +91,17 @@ class Town:
         if weather is not None:
             allowed = (checks.changed_weather(town._weather, weather).kind,)
         index = np.array([0])
-        town._fill(town._street(draw_weather(Stream(seed, "town", "weather"), index, allowed)))
+        sky = draw_weather(Stream(seed, "town", "weather"), index, allowed)
+        town._fill(placing.street_of(town.seed, sky))
         if weather is not None:
             town.weather = weather
         order = Stream(seed, "town", "entity").bits(index, len(ENTITIES))[0].argsort(kind="stable")
         for kind in order:
             if len(town.vehicles) < vehicles:
                 with suppress(TownError):  # a long vehicle may find no room
-                    town._add(town._somewhere(Thing(ENTITIES[kind], 0.0, 0.0)))
+                    vehicle = Thing(ENTITIES[kind], 0.0, 0.0)
+                    town._add(placing.somewhere(vehicle, town._things, town._camera, town._dice))
         return town
-
-    def _street(self, sky: dict[str, np.ndarray]) -> Scene:
-        """The seed's houses, trees and people under some columns of :func:`draw_weather`."""
-        batch = SceneBatch.of([Scene()])
-        for column, values in sky.items():
-            setattr(batch, column, values)
-        street = draw_street(Stream(self._seed, "town", "street"), np.array([0]), batch.weather)
-        batch.prop, batch.prop_pose, batch.prop_style = street
-        return batch.scene(0)
 
     def _start(self, seed: int, began: Start) -> None:
         """Begin as an empty street. Raises TownError for a start that no town has."""
@@ -165,12 +109,13 @@ class Town:
         if began.weather is not None:
             checks.changed_weather(Weather(), began.weather)
         self._began = began
-        self._seed, self._draws, self._time = whole(seed, "seed", *checks.SEEDS), 0, 0.0
+        self._dice = Dice(whole(seed, "seed", *checks.SEEDS))
+        self._time = 0.0
         self._things: list[Thing] = []
         self._weather, self._camera = Weather(), Camera()
         self._keeps_height = True
         self._physics: Physics | None = None
-        self._tracks: list[tuple[float, dict[Thing, tuple[float, float]]]] = []
+        self._tracks: tracks.Tracks = []
         self._view: tuple[tuple[Scene, list[str]], Frame] | None = None
 
     def _fill(self, scene: Scene) -> None:
@@ -227,24 +172,13 @@ class Town:
         Executed, it makes a variable ``town`` of the same :meth:`to_scene`. What a collision left in one
         another no verb can place: then the text holds the whole scene. Seconds that have passed are not made.
         """
-        return program(self)
+        return as_python.program(self)
 
     def become(self, other: Town) -> None:
         """Take everything over from another town, which is of no more use."""
         vars(self).update(vars(other))
         for thing in self._things:
             write(thing, town=self)
-
-    def play(self, port: int = 0) -> Any:
-        """Play with this town in the browser or below a notebook's cell, which changes it.
-
-        Args:
-            port: of the page on this machine; 0 takes a free one.
-
-        Returns:
-            The page's server: its ``url``, and ``shutdown()``, which ends it.
-        """
-        return import_module("simtown.play.server").play(self, port)  # it is built upon the town
 
     # Contents
 
@@ -266,7 +200,7 @@ class Town:
     @property
     def seed(self) -> int:
         """The seed of the town's random choices."""
-        return self._seed
+        return self._dice.seed
 
     @property
     def time(self) -> float:
@@ -286,20 +220,7 @@ class Town:
                 problem = f"the {thing} is not in this town: it was removed, or belongs to another"
                 raise TownError(f"{problem}; place it first")
             return thing
-        alike: list[Thing] = []
-        if isinstance(thing, str):
-            named = [t for t in self._things if t.name.lower() == folded(thing)]
-            alike = named or meant(self._things, thing)
-        if len(alike) == 1:
-            return alike[0]
-        names = [t.name for t in alike or self.things]
-        listed = ", ".join(names[:12]) + (", ..." if names[12:] else "")
-        if alike:
-            raise TownError(f"'{thing}' may mean {len(alike)} things of this town: use a name ({listed})")
-        similar = get_close_matches(folded(shown(thing).strip("'")), names, 1)
-        remedy = f"place it, or use a name ({listed})" if names else "it is empty"
-        remedy = f"did you mean {similar[0]}?" if similar else remedy
-        raise TownError(f"there is no {shown(thing)} in this town: {remedy}")
+        return placing.find(self.things, thing)
 
     def __setattr__(self, attribute: str, value: object) -> None:
         if attribute not in _ASSIGNABLE and not attribute.startswith("_"):
@@ -313,7 +234,7 @@ class Town:
         named = (t.name if t.name in seen else f"{t.name} (not in view)" for t in self.vehicles)
         vehicles = ", ".join(named) or "no vehicles"
         props = f"{len(self.props)} things beside the road"
-        return f"<Town {self._seed}: {vehicles}; {props}; {self._weather.kind}>"
+        return f"<Town {self.seed}: {vehicles}; {props}; {self._weather.kind}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """The state of copies and pickles: all but the bodies, which are built again, and the last
@@ -361,32 +282,26 @@ class Town:
             unknown: nothing; a wrong name is refused with the right one.
         """
         for name in unknown:
-            raise TownError(f"nothing is placed with '{name}': {meaning(name, _PLACED_WITH)}")
+            raise TownError(f"nothing is placed with '{name}': {meaning(name, placing.PLACED_WITH)}")
         paint = checked("paint", paint)
         kinds = self._kinds(kind, paint)
-        lane = lane if lane is None else folded(checks.text(lane, "lane", "near"))
-        if lane not in (None, "near", "far"):
-            raise TownError(f"lane is {shown(lane)}: give 'near' or 'far'")
-        x, y, yaw = (v if v is None else checked(name, v) for name, v in (("x", x), ("y", y), ("yaw", yaw)))
-        z, scale = checked("z", z), checked("scale", scale)
-        below = None if on is None else self[on]
-        its_style = int(self._uniform("style") * 65536) if style is None else checked("style", style)
+        wanted = Wanted(
+            lane=checks.lane(lane),
+            x=x if x is None else checked("x", x),
+            y=y if y is None else checked("y", y),
+            yaw=yaw if yaw is None else checked("yaw", yaw),
+            z=checked("z", z),
+            scale=checked("scale", scale),
+            below=None if on is None else self[on],
+            style=style if style is None else checked("style", style),
+            drawn_style=int(self._dice.uniform("style") * 65536) if style is None else 0,
+            paint=paint,
+        )
 
         def make(kind: str) -> Thing:
-            vehicle = GROUP[kind] == "vehicle"
-            if lane is not None and not vehicle:
-                raise TownError(f"{with_article(kind)} has no lane: leave out lane, which is for vehicles")
-            thing = Thing(kind, 0.0, 0.0, z, 0.0, scale, 0 if vehicle and style is None else its_style, paint)
-            if below is not None:
-                return self._on_top(thing, below, x, y, yaw)
-            if x is None:
-                check(thing)
-                return self._somewhere(thing, lane, y, yaw)
-            usual_y, usual_yaw = LANES[lane == "far"] if vehicle else (_PLACES[thing.group], 0.0)
-            thing = replace(thing, x=x, y=usual_y if y is None else y, yaw=usual_yaw if yaw is None else yaw)
-            return self._fitting(replace(thing, z=_SKY) if thing.group == "cloud" and not z else thing)
+            return placing.place(wanted, kind, self._things, self._camera, self._dice)
 
-        return self._add(_first(kind, kinds, make))
+        return self._add(placing.first_that_fits(kind, kinds, make))
 
     def change(self, thing: Thing | str, **values: object) -> Thing:
         """Change what a thing is, or its place, size or motion.
@@ -403,28 +318,21 @@ class Town:
         noun = values.pop("kind", thing.kind)
         attributes = {attribute: checked(attribute, value) for attribute, value in values.items()}
         kinds = self._kinds(noun, attributes.get("paint"))
+        others = [t for t in self._things if t is not thing]
 
         def make(kind: str) -> Thing:
-            changed = attributes
-            if kind != thing.kind:
-                style = 0 if kind in ENTITIES else thing.style
-                paint = thing.paint if paintable(kind) else None
-                changed = {"kind": kind, "name": "", "style": style, "paint": paint} | attributes
-            other = replace(thing, **changed)
-            return self._fitting(other, but=thing) if _SPACE & set(changed) else other
+            return placing.changed(thing, kind, attributes, others)
 
-        changed = _first(str(noun), kinds, make)
+        changed = placing.first_that_fits(str(noun), kinds, make)
         check(changed)
-        carried = changed.kind != thing.kind or bool(_SPACE & set(attributes))
+        carried = changed.kind != thing.kind or not placing.SPACE.isdisjoint(attributes)
         if changed.kind != thing.kind:
-            write(thing, name=self._free_name(changed.kind, but=thing))
+            write(thing, name=placing.free_name(changed.kind, others))
         write(thing, **{attribute: getattr(changed, attribute) for attribute in SETTABLE})
-        if carried or _MOTION & set(attributes):
+        if carried:
+            tracks.forget(self._tracks, thing)
+        if carried or not placing.MOTION.isdisjoint(attributes):
             self._physics = None
-        if carried:  # it has not driven there
-            write(thing, track=None, way=None)
-            for _, places in self._tracks:
-                places.pop(thing, None)
         return thing
 
     def move(
@@ -504,16 +412,8 @@ class Town:
 
     def render(self, size: int | tuple[int, int] = SIZE) -> Frame:
         """The picture of the town, of a width and a height in pixels; one number means a square."""
-        width, height = checks.picture_size(size)
-        batch = SceneBatch.of([self.to_scene(size)])
-        try:
-            frames = Raster().render(batch, width, height)
-        except TooManyTrianglesError as error:
-            problem = f"the picture shows more triangles than {MOST_TRIANGLES}"
-            raise TownError(f"{problem}: take things out of the town") from error
-        vehicle_ids, prop_ids = batch.ids(0)
-        names = dict(zip(vehicle_ids + prop_ids, (t.name for t in self.things), strict=True))
-        return Frame(frames.rgb[0], frames.depth[0], frames.ids[0], names)
+        names = [t.name for t in self.things]
+        return snapshot.draw(self.to_scene(size), names, checks.picture_size(size))
 
     def truth(self, size: int | tuple[int, int] = SIZE) -> Truth:
         """All that is true of the town and its picture, of a width and a height in pixels."""
@@ -547,21 +447,9 @@ class Town:
         Raises:
             TownError: the question has no clear answer, or no data set asks it.
         """
-        from simtown.datasets.making.hand_made import HandMadeError, make_example
+        from simtown.town import as_example  # loads data sets
 
-        size, answer = checks.picture_size(size), self.ask(question)
-        scene, seen = self.to_scene(size), self.render(size).seen()
-        pairs = zip(scene.vehicles, self.vehicles, strict=True)
-        scene.vehicles = [vehicle for vehicle, thing in pairs if thing.name in seen]
-        try:
-            example = make_example(scene, question, size)
-        except HandMadeError as error:
-            raise TownError(str(error)) from error
-        said = answer.value if answer.truth is None else "yes" if answer.truth else "no"
-        if (answer.truth is not None or isinstance(answer.value, int)) and str(said) != example.reply:
-            problem = f"the answer is {said} in the town, and {example.reply} by the rules of data sets"
-            raise TownError(f"{problem}: give a larger `size`, or move things")
-        return example
+        return as_example.example(self, question, checks.picture_size(size))
 
     def questions(self, n: int = 10) -> list[tuple[str, Any]]:
         """Up to n questions about this town that have a clear answer, each with :attr:`TownAnswer.value`.
@@ -574,7 +462,7 @@ class Town:
     def _asked(self, everywhere: bool = False) -> View:
         seen, scene = None if everywhere else cache(self.seen), self.to_scene()
         things = self.things
-        return View(things, scene.camera, scene.weather, self._seed, seen, self.unseen, cache(self.truth))
+        return View(things, scene.camera, scene.weather, self.seed, seen, self.unseen, cache(self.truth))
 
     def seen(self) -> set[str]:
         """Names of the things with at least one visible pixel in a picture of the default size."""
@@ -655,16 +543,7 @@ class Town:
 
     def _remember(self, time: float) -> None:
         self._time = time
-        self._tracks.append((time, {t: (t.x, t.y) for t in self._things}))
-        while self._tracks[-1][0] - self._tracks[0][0] > MEMORY:
-            del self._tracks[0]
-        self._note_tracks()
-
-    def _note_tracks(self) -> None:
-        """Tell each thing the places that it had whenever time passed."""
-        for thing in self._things:
-            places = [places[thing] for _, places in self._tracks if thing in places]
-            write(thing, track=np.array(places) if places and len(places) == len(self._tracks) else None)
+        tracks.remember(self._tracks, time, self._things)
 
     # Inside
 
@@ -675,113 +554,15 @@ class Town:
             self._view = drawn, self.render()
         return self._view[1]
 
-    def _kinds(self, noun: object, paint: str | None = None) -> list[str]:
-        """The kinds that a noun stands for, in a random order; of several, those that may have the paint.
-
-        Raises TownError if the noun is unknown.
-        """
-        bare = WEATHER_KINDS[WEATHERS.index(checks.weather(self._weather).kind)].bare_trees
-        kinds = list(kinds_of(noun))
-        if len(kinds) > 1:
-            kinds = [k for k in kinds if not k.endswith(" bare") or bare]
-        if paint is not None and len(kinds) > 1:
-            kinds = [k for k in kinds if paintable(k)] or kinds
-        if len(kinds) == 1:
-            return kinds
-        first = kinds[int(self._uniform("kind") * len(kinds))]
-        keys = Stream(self._seed, "town", "kinds").bits(np.array([self._draws]), len(kinds))[0]
-        return [first, *(kinds[i] for i in keys.argsort(kind="stable") if kinds[i] != first)]
-
-    def _uniform(self, what: str) -> float:
-        self._draws += 1
-        return float(Stream(self._seed, "town", what).uniform(np.array([self._draws]), 1)[0, 0])
-
-    def _somewhere(
-        self, thing: Thing, lane: str | None = None, y: float | None = None, yaw: float | None = None
-    ) -> Thing:
-        """The thing at the first free place of a random sequence; a given lane, y or yaw is kept.
-
-        Raises _NoRoomError if no place is free.
-        """
-        self._draws += 1
-        u = Stream(self._seed, "town", "spot").uniform(np.full(_TRIES, self._draws), 3, np.arange(_TRIES))
-        usable, camera = np.ones(_TRIES, dtype=bool), self._camera
-        sine, cosine = map(float, sincos(camera.yaw))
-        middle = camera.x + camera.y * sine / max(cosine, 0.3)  # where it looks at the road
-        if thing.group == "vehicle":
-            if lane is not None:
-                u[:, 0] = 0.75 if lane == "near" else 0.25
-            entity = np.full((_TRIES, 1), ENTITIES.index(thing.kind))
-            poses = draw_poses(u[:, None], entity)
-            poses[..., 0] += np.float32(middle)
-            inside = framed(entity, poses, np.tile(camera.row(), (_TRIES, 1)))
-            usable = inside if inside.any() else usable  # a camera may see too little of the road
-            poses = poses[:, 0].astype(np.float64)
-        else:
-            x = middle + _SPREAD[thing.group] * (2 * u[:, 0] - 1)
-            poses = np.stack([x, _PLACES[thing.group] + 0.4 * (u[:, 1] - 0.5), 0 * u[:, 2]], axis=1)
-        for column, value in ((1, y), (2, yaw)):
-            if value is not None:
-                poses[:, column] = value
-        vehicles = self.vehicles
-        if thing.group == "vehicle" and vehicles:  # with the gap that data sets keep
-            half, others = half_sizes(), np.array([[t.x, t.y, t.yaw] for t in vehicles])
-            other_halves = half[[ENTITIES.index(t.kind) for t in vehicles]]
-            own_half = half[ENTITIES.index(thing.kind)]
-            usable &= ~overlap(poses[:, None], own_half, others, other_halves, GAP).any(axis=1)
-        height = _SKY if thing.group == "cloud" else thing.z
-        for new_x, new_y, new_yaw in poses[usable].tolist():
-            candidate = replace(thing, x=new_x, y=new_y, z=height, yaw=new_yaw)
-            if overlapping(candidate, self._things) is None:
-                return candidate
-        problem = f"no free place for {with_article(thing.kind)} in {_TRIES} tries"
-        raise _NoRoomError(f"{problem}: remove something, or say where with x and y")
-
-    def _on_top(
-        self, thing: Thing, below: Thing, x: float | None, y: float | None, yaw: float | None
-    ) -> Thing:
-        """The thing on top of another one, where it stands best if no place is given."""
-        middle_x, middle_y = below.foothold
-        x, y = middle_x if x is None else x, middle_y if y is None else y
-        height = below.top(x, y)
-        if not np.isfinite(height):
-            raise TownError(f"({x:.2f}, {y:.2f}) is not above the {below}: give an x and a y that are")
-        return self._fitting(replace(thing, x=x, y=y, z=thing.z + height, yaw=yaw or 0.0))
-
-    def _fitting(self, thing: Thing, but: Thing | None = None) -> Thing:
-        """The thing, after checks.
-
-        Raises TownError if no town can hold it, _NoRoomError if it overlaps another thing than `but`.
-        """
-        check(thing)
-        other = overlapping(thing, [t for t in self._things if t is not but])
-        if other is not None:
-            place, other_place = (f"({t.x:.2f}, {t.y:.2f})" for t in (thing, other))
-            problem = f"the {thing} at {place} would overlap the {other} at {other_place}"
-            raise _NoRoomError(f"{problem}: give another place, or move or remove one of them")
-        return thing
+    def _kinds(self, noun: object, paint: str | None) -> list[str]:
+        weather = checks.weather(self._weather).kind
+        return placing.kinds_to_try(noun, paint, weather, self._dice)
 
     def _add(self, thing: Thing) -> Thing:
         check(thing)
-        if len(self._things) >= MOST_THINGS:
-            raise TownError(f"a town holds at most {MOST_THINGS} things: remove some first")
-        write(thing, name=self._free_name(thing.kind), town=self)
+        if len(self._things) >= placing.MOST_THINGS:
+            raise TownError(f"a town holds at most {placing.MOST_THINGS} things: remove some first")
+        write(thing, name=placing.free_name(thing.kind, self._things), town=self)
         self._things.append(thing)
         self._physics = None
         return thing
-
-    def _free_name(self, kind: str, but: Thing | None = None) -> str:
-        """The kind itself, or the first of "taxi 2", "taxi 3" ... that is free."""
-        taken = {t.name for t in self._things if t is not but}
-        names = (kind, *(f"{kind} {i}" for i in range(2, MOST_THINGS + 2)))
-        return next(name for name in names if name not in taken)
-
-
-def _first(noun: str, kinds: list[str], make: Callable[[str], Thing]) -> Thing:
-    """The thing that `make` makes of the first kind that finds room. Raises TownError if none does."""
-    for kind in kinds:
-        try:
-            return make(kind)
-        except _NoRoomError as error:
-            reason = str(error)
-    raise TownError(reason if len(kinds) == 1 else f"no kind of {noun} finds room: {reason}")

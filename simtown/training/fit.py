@@ -130,7 +130,7 @@ def fit(
     return Described(run, sentence)
 
 
-def _train(
+def _train(  # noqa: PLR0914, PLR0915 - the whole loop can be read in one place
     settings: FitSettings,
     dataset: Dataset,
     directory: Path,
@@ -153,7 +153,7 @@ def _train(
         if encoder_of(settings.model) and kept is not False:
             blocks = features_of(dataset, name, n, model.encoder, device, callback)
             return Encoded(blocks, split, n, world, device)
-        return open_split(split, n, world, device, kept, said, beside)
+        return open_split(split, n, world, device, cache=kept, note=said, beside=beside)
 
     train = open_stream(dataset, size, device) if settings.stream else source_of("train", size, cache)
     val = source_of("val", len(dataset.val), cache)
@@ -232,14 +232,20 @@ def _train(
             held = len(dataset[COMPOSITION])
             logits[COMPOSITION], _ = logits_of(model, source_of(COMPOSITION, held, kept), held)
     run_directory.save_test(directory, dataset, logits_test)
-    title = f"{looks_of([settings.model])[settings.model].name}, {size:,} training examples of {dataset.name}"
     references = scores.references()
-    curve(run_directory.read_metrics(directory), title, directory / run_directory.CURVE, references["chance"])
     test_scores = scores.measure(logits, None if settings.stream else size) | {"loss": test_loss}
+    _draw_curve(settings, dataset, directory, references["chance"])
     parameters = sum(parameter.numel() for parameter in model.parameters())
     done = {"status": "done", "epochs": state.epoch, "steps": state.step, "stopped": reason}
     done |= {"restarts": state.restarts, "best": state.best, "test": test_scores, "references": references}
     return {**done, "parameters": parameters, "seconds": state.seconds}
+
+
+def _draw_curve(settings: FitSettings, dataset: Dataset, directory: Path, chance: float) -> None:
+    """The learning curve of a run, as a picture in its directory."""
+    name = looks_of([settings.model])[settings.model].name
+    title = f"{name}, {settings.train_size:,} training examples of {dataset.name}"
+    curve(run_directory.read_metrics(directory), title, directory / run_directory.CURVE, chance)
 
 
 def new_model(

@@ -54,7 +54,7 @@ class Scores(Protocol):
 
 def scores_of(dataset: Dataset, answers: Sequence[str] | None = None) -> Scores:
     """The scores on a data set; `answers`: those of families, if the run has others than the data set."""
-    return FamilyScores(dataset, answers) if dataset.settings.asks else PaperScores(dataset)
+    return FamilyScores(dataset, answers) if dataset.settings.has_families else PaperScores(dataset)
 
 
 @torch.inference_mode()

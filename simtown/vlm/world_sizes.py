@@ -21,6 +21,7 @@ from simtown.core.tables import Table
 from simtown.datasets.making.generate import generate
 from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import check_settings
 from simtown.training.shares import share
 from simtown.vlm.thresholds import QUANTITIES, AnsweredQuestions, find
 
@@ -83,7 +84,7 @@ def evaluate_over(
     examples += -examples % base.block
     every = {value: axis.settings(base, value, examples) for value in axis.values}
     for settings in every.values():
-        settings.check()
+        check_settings(settings)
     rows: dict[str, list[dict[str, Any]]] = {}
     steps: dict[str, list[str]] = {}
     is_new = not directory.exists()

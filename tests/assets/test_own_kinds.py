@@ -299,7 +299,7 @@ from simtown.render.raster import Raster
 from simtown.render.renderers import make_renderer
 from tests.render.test_cuda_pictures import different
 settings = Settings(entities=8, frequencies="uniform", seed=3)
-copies = sample(settings.recipe("train"), np.arange(120)).scene
+copies = sample(source_of(settings).recipe("train"), np.arange(120)).scene
 real = copies[np.arange(120)]  # a copy
 own = {{len(ENTITIES) - len(OWN) + i: ENTITIES.index(name) for i, name in enumerate(sorted({EXPORTED}))}}
 real.entity = np.vectorize(own.get)(copies.entity).astype(copies.entity.dtype)

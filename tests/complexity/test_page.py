@@ -10,6 +10,7 @@ from benchmarks.search import MARGIN
 from simtown.assets.frequencies import frequencies
 from simtown.complexity.finished_runs import Run, keep_complete_sizes
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking import paper
 from simtown.language.meaning.relations import RELATIONS
 from simtown.scenes.placement import GAP, LEAST_VISIBLE
@@ -227,7 +228,7 @@ def test_the_check_of_a_distractor_can_reject_nothing():
     """Wherever the third vehicle of a sampled scene were to stand."""
     relations = ("left of", "right of", "in front of", "behind")
     settings = Settings(entities=3, distractor=True, relations=relations)
-    examples = paper.sample(settings.recipe("train"), np.arange(60))
+    examples = paper.sample(source_of(settings).recipe("train"), np.arange(60))
     scene, pose = examples.scene, np.repeat(examples.scene.pose, 20, axis=0)
     pose[:, 2, :2] = np.random.default_rng(0).uniform([-6, -2], [6, 2], (len(pose), 2))
     question = scene.camera, examples.subject, examples.object, examples.relation

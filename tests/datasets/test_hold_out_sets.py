@@ -14,6 +14,7 @@ from simtown.datasets.making.generate import generate
 from simtown.datasets.making.shards import checksum
 from simtown.datasets.proving.verify import verify
 from simtown.datasets.reading.reader import open_dataset
+from simtown.datasets.resolved_settings import resolve
 from simtown.datasets.settings import SPLITS, Settings
 
 SIZES = {"entities": 6, "n": 40, "val": 4, "test": 20, "width": 32, "height": 32}
@@ -64,4 +65,4 @@ def test_verify_finds_a_composition_in_twins_and_further_questions(more, tmp_pat
 def test_data_sets_without_a_hold_out_have_three_splits():
     settings = Settings(**SIZES, questions=("exist",))
     assert tuple(settings.counts()) == SPLITS
-    assert "hold_out" not in settings.resolved()
+    assert "hold_out" not in resolve(settings)

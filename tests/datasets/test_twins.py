@@ -19,9 +19,10 @@ from simtown.datasets.proving.verify import verify
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.showing.preview import dataset_sheet
-from simtown.datasets.source import source_of
-from simtown.language.asking.twins import EDITS, LEAST_TURNED, NONE, WEATHER, ask_twins
+from simtown.datasets.source import check_settings, source_of
+from simtown.language.asking.twins import EDITS, NONE, WEATHER, ask_twins
 from simtown.language.meaning.evaluate import ILL_POSED, KNOWN, evaluate
+from simtown.language.meaning.limits import TURNED_PIXELS
 from simtown.language.words.questions import FAMILIES
 from simtown.render.raster import Raster
 from simtown.scenes.crowd import acceptable
@@ -163,7 +164,7 @@ def test_what_turns_is_large_enough_to_see():
     assert len(turned) > 50
     pictures = [batch.scene[2 * turned + place] for place in (0, 1)]
     # they are counted before houses and weather, which may hide some
-    assert family_questions.count_changes(*pictures, (32, 32)).min() >= LEAST_TURNED / 3
+    assert family_questions.count_changes(*pictures, (32, 32)).min() >= TURNED_PIXELS / 3
 
 
 @given(st.data())
@@ -344,12 +345,12 @@ def test_the_audit_finds_what_is_wrong_with_twins(many, tmp_path):
 )
 def test_what_cannot_have_twins_is_refused(changes, names):
     with pytest.raises(SettingsError, match=names):
-        replace(SETTINGS, **changes).check()
+        check_settings(replace(SETTINGS, **changes))
 
 
 def test_a_weather_that_is_asked_about_can_be_told_in_both_pictures():
     """Fog is made thin in both, though only one may have it."""
-    recipe = family_questions.recipe(Settings(questions=("weather",), twins=True, n=4), "train")
+    recipe = source_of(Settings(questions=("weather",), twins=True, n=4)).recipe("train")
     batch = ask_twins(recipe, np.arange(2000))
     values = evaluate(batch.scene, batch.program, batch.visible, recipe.size)
     assert (values.state == KNOWN).all()

@@ -3,7 +3,9 @@
 import pytest
 
 from simtown.datasets.making.ready_worlds import cited, ready, worlds
+from simtown.datasets.resolved_settings import resolve, settings_from
 from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.source import check_settings
 from simtown.gym.levels import LEVELS
 from tools.worlds import PAGE, digests, page
 
@@ -23,14 +25,14 @@ def test_the_page_has_the_card_of_every_world():
 @pytest.mark.parametrize("number", range(1, len(LEVELS) + 1))
 def test_levels_are_those_of_the_gym(number):
     own, gym = ready(f"simtown-levels-{number}", n=2, val=0, test=0, seed=5), LEVELS[number - 1].settings(5)
-    assert own.resolved() == gym.resolved()
+    assert resolve(own) == resolve(gym)
 
 
 def test_a_world_is_cited_by_its_name():
     for name, world in worlds().items():
-        world.settings.check()
+        check_settings(world.settings)
         assert cited(world.settings) == f"{name}, seed 0"
-        stored = Settings.from_resolved(ready(name, seed=7).resolved())
+        stored = settings_from(resolve(ready(name, seed=7)))
         assert cited(stored) == f"{name}, seed 7"
     assert cited(ready("simtown-60", n=100, test=20)) == "simtown-60, seed 0 (100 train + 100 val + 20 test)"
     assert not cited(Settings(entities=59))

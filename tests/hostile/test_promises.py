@@ -21,7 +21,7 @@ from simtown.assets.palette import PAINTS
 from simtown.datasets.making import manifests
 from simtown.datasets.settings import Settings
 from simtown.gym import LEVELS
-from simtown.play.random_examples import draw
+from simtown.page.random_examples import draw
 from tests.hostile.marks import PRESET, Marking
 
 SECRET = "a secret of this machine"

@@ -14,10 +14,10 @@ import numpy as np
 
 from simtown.assets.entities import ENTITIES
 from simtown.language.meaning.answers import CANNOT_TELL
-from simtown.language.meaning.colours import NO_COLOUR
+from simtown.language.meaning.limits import HIDDEN, HIDDEN_MARGIN, NO_COLOUR
 from simtown.language.meaning.nouns import NOUNS, called_by, group_of, perhaps_called_by
 from simtown.language.meaning.sights import also_shown
-from simtown.language.meaning.views import HIDDEN, HIDDEN_MARGIN, THIRDS
+from simtown.language.meaning.views import THIRDS
 from simtown.scenes.weather import WEATHERS
 from tests.language.plain import ALONG, ASIDE, HEADINGS, NEARER, to_border
 from tests.language.reader_words import COLOURS, NothingError, understand

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.core.streams import Stream
-from simtown.language.meaning.sights import LEAST_PIXELS, also_shown, street_pixels, street_sights
+from simtown.language.meaning.limits import THING_PIXELS
+from simtown.language.meaning.sights import also_shown, street_pixels, street_sights
 from simtown.render.light import THICK, lights
 from simtown.render.raster import Raster
 from simtown.scenes.crowd import crowd_camera, place_crowds
@@ -70,7 +71,7 @@ def test_without_vehicles_at_least_as_much_is_seen():
     assert (more > less).any()
     sights = street_sights(batch)
     assert set(np.unique(sights)) == {-1, 0, 1}
-    assert (less[sights == 1] >= LEAST_PIXELS).all()
+    assert (less[sights == 1] >= THING_PIXELS).all()
     assert (less[sights == -1] == 0).all()
     assert (less[sights == 0] > 0).all()
 

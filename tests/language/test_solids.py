@@ -8,7 +8,8 @@ from scipy import spatial
 
 from simtown.assets.atlas import atlas
 from simtown.language.meaning import solids
-from simtown.language.meaning.solids import BESIDE, CONTACT, FAR, NEAR, SOLID_RELATIONS, SURFACES, Solid
+from simtown.language.meaning.limits import BESIDE, CONTACT, FAR, NEAR
+from simtown.language.meaning.solids import SOLID_RELATIONS, SURFACES, Solid
 from simtown.scenes.footprints import GROUP, number
 from simtown.town.things import Thing
 

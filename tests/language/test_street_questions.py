@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
-from simtown.datasets import family_questions
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.families import families
 from simtown.language.asking.search import ask_families
+from simtown.language.meaning.limits import THING_PIXELS
 from simtown.language.meaning.nouns import NOUNS, STREET_NOUNS
 from simtown.language.meaning.programs import decode
-from simtown.language.meaning.sights import LEAST_PIXELS, also_shown
+from simtown.language.meaning.sights import also_shown
 from simtown.render.raster import Raster
 
 RECIPE = replace(
-    family_questions.recipe(Settings(entities=40, questions=("all",), seed=7), "train"),
+    source_of(Settings(entities=40, questions=("all",), seed=7)).recipe("train"),
     families=(families()["street"], families()["street-exist"]),
 )
 
@@ -39,7 +40,7 @@ def test_the_answer_is_what_the_picture_shows(batch):
         families_of = RECIPE.families[batch.family[row]]
         assert answer == (len(counted) if families_of.name == "street" else bool(counted)), batch.words[row]
         if counted:
-            assert min(counted) > LEAST_PIXELS / 2 or families_of.name == "street-exist"
+            assert min(counted) > THING_PIXELS / 2 or families_of.name == "street-exist"
         alike = also_shown(kinds)
         if not (families_of.name == "street-exist" and answer):
             assert not alike & {ENTITIES[kind] for kind in batch.scene.entity[row] if kind >= 0}

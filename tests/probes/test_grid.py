@@ -13,7 +13,6 @@ import pytest
 
 from simtown.probes import grid
 from simtown.probes.grid import GridError, read
-from simtown.probes.studies import STUDIES
 from tests.probes.physical.world import write_release
 
 FILE = """
@@ -167,14 +166,6 @@ def test_the_plan_is_listed_and_nothing_is_done(plan, tmp_path, cli):
     assert [words[:3] for words in commands] == [["simtown", "probe", "physical"]] * 2
     assert commands[0][-1] == str(tmp_path / "my out" / "physical-majority-OP")
     assert not (tmp_path / "my out").exists()
-
-
-def test_only_files_that_a_study_names_are_looked_for(small):
-    reads = STUDIES["physical"].reads
-    before = grid._content(str(small), reads)
-    (small / "notes.txt").touch()
-    assert grid._content(str(small), reads) == before
-    assert grid._content("/proc", reads) == grid._content("/", reads) != before
 
 
 def test_another_directory_is_left_alone(plan, tmp_path, cli):

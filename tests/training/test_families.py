@@ -10,18 +10,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
-from torch import nn
 
 from simtown.complexity import cells
 from simtown.complexity.finished_runs import MixtureError, read_and_count
 from simtown.core.options import SettingsError
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.training import identity, run_directory
 from simtown.training.ask import evaluate, predict
 from simtown.training.fit import FitError, fit, loss_of
 from simtown.training.models import MODELS, ModelError, build, options
-from simtown.training.models.layers import HEAD, decider, perceptron
 from simtown.training.run_scores import FamilyScores, scores_of
 from simtown.training.sources import FromDisk, Resident, open_stream
 from simtown.training.world import World, language_of
@@ -150,15 +149,6 @@ def test_a_model_learns_many_answers_by_heart(name, village):
     pytest.fail(f"not learned: loss {loss.item()}")
 
 
-def test_the_perceptron_of_yes_and_no_is_that_of_the_paper():
-    torch.manual_seed(5)
-    plain = nn.Sequential(perceptron(40, *HEAD), nn.Linear(HEAD[-1], 1))
-    torch.manual_seed(5)
-    ours = decider(40, towns.world())
-    for one, other in zip(plain.parameters(), ours.parameters(), strict=True):
-        assert torch.equal(one, other)
-
-
 def test_memory_disk_and_stream_hold_the_same_examples(village):
     rows = [np.arange(8), np.array([11, 9])]
     kinds = [kind(village.train, 20, village.settings, CPU) for kind in (Resident, FromDisk)]
@@ -241,7 +231,8 @@ def test_one_family_of_finished_runs_counts_alone(run, data, tmp_path, undrawn):
 def test_runs_on_the_papers_questions_record_nothing_new(run):
     assert not {"questions", "crowd", "cannot_tell", "own_kinds"} & identity.world(towns.TOWN).keys()
     every = replace(VILLAGE, questions=("all",))
-    assert identity.world(every) == identity.world(replace(VILLAGE, questions=every.families()))
+    named = replace(VILLAGE, questions=source_of(every).family_names())
+    assert identity.world(every) == identity.world(named)
     assert run_directory.load(run)["data"]["families"] == [*ASKED]
 
 

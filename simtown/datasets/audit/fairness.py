@@ -19,8 +19,8 @@ from simtown.datasets.reading.reader import SCENE_COLUMNS
 from simtown.datasets.settings import Settings
 from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
 from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
+from simtown.language.meaning.limits import LANE_EDGE
 from simtown.language.meaning.programs import numbers_of
-from simtown.language.meaning.views import LANE_EDGE
 from simtown.scenes.placement import LEAST_VISIBLE
 from simtown.scenes.scene import SceneBatch
 

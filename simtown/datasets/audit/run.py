@@ -56,15 +56,15 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
     """
     pool, rows, findings = pool or Processes(), DatasetRows(dataset), []
     settings = dataset.settings
-    if not settings.asks:
+    if not settings.has_families:
         with closing(pool.map(small_models.probe, list(small_models.MODELS), (dataset,))) as results:
             for _, found_by_model in results:
                 findings += found_by_model
     with surveyed(rows, pool, progress) as seen:
-        findings_of: Any = fairness.findings if settings.asks else statistics.findings
+        findings_of: Any = fairness.findings if settings.has_families else statistics.findings
         for name, counts in seen.counts.items():
             findings += findings_of(counts, seen.samples[name], settings, name)
-        if settings.asks:
+        if settings.has_families:
             findings += fairness.blind_findings(seen.samples, settings)
         files, names = len(dataset.manifest["shards"]), ", ".join(seen.changed[:3])
         first = f": {names}{' ...' if len(seen.changed) > 3 else ''}" if seen.changed else ""
@@ -172,7 +172,7 @@ def _survey(piece: Piece, report: Report, rows: DatasetRows, directions: np.ndar
     """A piece of work: read some examples; returns what :class:`Survey` keeps, of these alone."""
     (name, begin, end), dataset = piece, rows.dataset
     split, settings = dataset[name], dataset.settings
-    read, count = (fairness.COLUMNS, FamilyCounts.of) if settings.asks else (COLUMNS, SplitCounts.of)
+    read, count = (fairness.COLUMNS, FamilyCounts.of) if settings.has_families else (COLUMNS, SplitCounts.of)
     read = (*read, "group") if settings.twins else read
     in_sample = sample_rows(len(split), settings.block if settings.twins else 2)
     counts: list[Any] = []

@@ -31,8 +31,8 @@ from simtown.language.meaning.evaluate import (
     Values,
     evaluate,
 )
+from simtown.language.meaning.limits import LEAST_INTENSITY
 from simtown.language.meaning.programs import stored
-from simtown.language.meaning.views import LEAST_INTENSITY
 from simtown.scenes.crowd import crowd_camera, place_crowds, thin_fog
 from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.silhouette import visibility
@@ -231,7 +231,13 @@ def _fill(recipe: AskingRecipe, question: Question, numbers: list[float]) -> Veh
     vehicles = recipe.world.most if question.first_attempt else question.vehicles
     limits = question.limits if question.limits and question.limits.held.pictured else None
     return fill_street(
-        recipe.world, question.form, answer, vehicles, Draws(numbers), limits, question.wants_cannot_tell
+        recipe.world,
+        question.form,
+        answer,
+        vehicles,
+        Draws(numbers),
+        limits=limits,
+        unclear=question.wants_cannot_tell,
     )
 
 

@@ -15,6 +15,7 @@ from simtown import kernels
 from simtown.assets.atlas import NO_PAINT, atlas
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import COLOUR_WORDS, MATERIALS
+from simtown.language.meaning.limits import CLEAR_COLOUR
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 
@@ -24,9 +25,6 @@ COLOURS: tuple[str, ...] = tuple(COLOUR_WORDS)
 _SHOWN = np.array(
     [[material.name in paints for paints in COLOUR_WORDS.values()] for material in MATERIALS], float
 )
-#: A vehicle's colour is that of its body if it is at least this share of the paint that is seen, and no other
-#: is more, as the white box of a blue truck. It has no other colour below the second share.
-CLEAR_COLOUR, NO_COLOUR = 0.25, 0.10
 #: A colour that is seen more than this names a vehicle, also where its body has another.
 _NAMING = 0.25
 #: Shares are added up as whole numbers of this part of one.
@@ -76,7 +74,10 @@ def colour_of() -> np.ndarray:
 
 
 def clear(shares: np.ndarray, body: np.ndarray) -> np.ndarray:
-    """(..., c) bool: where `body`, (..., c) bool, marks a colour that :func:`seen` makes clear."""
+    """(..., c) bool: where `body`, (..., c) bool, marks a colour that the shares of :func:`seen` make clear.
+
+    No other colour may be more, as the white box of a blue truck is.
+    """
     enough = (shares >= CLEAR_COLOUR) & (shares == shares.max(axis=-1, keepdims=True))
     return np.asarray(body & enough)
 

@@ -25,26 +25,25 @@ import numpy as np
 
 from simtown import kernels
 from simtown.assets.catalogue import ENTITIES
+from simtown.language.meaning.limits import NEARER, SOLID_MARGINS
 from simtown.language.meaning.programs import (
     ATTRIBUTES,
     COLOURS,
     DIRECTIONS,
     LANES,
     ORDERS,
-    OWN_RELATIONS,
+    PROGRAM_RELATIONS,
+    SOLIDS,
     WORD,
     WORDS,
 )
-from simtown.language.meaning.relations import DRIVER_RELATIONS, RELATION_NAMES, RELATIONS
-from simtown.language.meaning.solids import SOLID_RELATIONS
+from simtown.language.meaning.relations import DRIVER_RELATIONS, RADIAL, RELATIONS
 from simtown.language.meaning.views import PERHAPS_SHOWN, Views, alike, bulks, members, noun_colours, outlines
 from simtown.scenes.weather import WEATHERS
 
 #: Whether a program has a value in a scene, something is too close to say, or it asks about what is not
 #: there, or not once.
 KNOWN, CLOSE, ILL_POSED = range(3)
-#: Metres to the viewer or another thing within which neither is nearer.
-NEARER = 0.5
 #: Words of programs that ask for colours.
 _COLOURED = [WORD + WORDS.index(word) for word in ("colour", *COLOURS)]
 #: Words of programs that ask how much of a vehicle others hide.
@@ -175,13 +174,16 @@ def _beside() -> list[int]:
 def _tables(by_name: bool) -> dict[str, np.ndarray]:
     """Tables for the kernel: meanings of words, relations, margins, and outlines of what stands in slots."""
     classes: tuple[tuple[str, ...], ...] = (
-        (*RELATION_NAMES, *OWN_RELATIONS, "between"), ORDERS, ATTRIBUTES, COLOURS, LANES, DIRECTIONS,
+        PROGRAM_RELATIONS, ORDERS, ATTRIBUTES, COLOURS, LANES, DIRECTIONS,
         ("partly hidden", "entirely visible"), WEATHERS,
     )  # fmt: skip
     places = {word: place for names in classes for place, word in enumerate(names)}
     nouns = np.full(WORD + len(WORDS), -1, dtype=np.int16)
     nouns[list(members())] = np.arange(len(members()))
-    relations = [(r.axis, r.sign, r.margin) for r in (*RELATIONS, *DRIVER_RELATIONS)]
+    rows = {r.name: (r.axis, r.sign, r.margin, 0) for r in RELATIONS}
+    rows |= {r.name: (r.axis, r.sign, r.margin, 1) for r in DRIVER_RELATIONS}
+    for measure, name in enumerate(SOLIDS, RADIAL + 1):
+        rows[name] = (measure, 1, SOLID_MARGINS[name], 0)
     footprints, corner_count = outlines()
     return {
         "places": np.array([places.get(word, 0) for word in WORDS], dtype=np.int16),
@@ -189,8 +191,8 @@ def _tables(by_name: bool) -> dict[str, np.ndarray]:
         "nouns": np.stack([*members().values()]),
         "alike": alike() * (alike() == PERHAPS_SHOWN) if by_name else alike(),
         "noun_colours": noun_colours(),
-        "relations": np.array(relations, dtype=np.float64),
-        "constants": np.array([NEARER, SOLID_RELATIONS["between"].margin]),
+        "relations": np.array([rows[name] for name in PROGRAM_RELATIONS], dtype=np.float64),
+        "constants": np.array([NEARER]),
         "outlines": footprints,
         "corner_count": corner_count,
     }

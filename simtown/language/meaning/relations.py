@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from simtown.language.meaning.limits import ALONG, ASIDE
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -34,17 +36,17 @@ class Relation:
 
 #: Every relation; a stored question holds an index into this tuple (append, do not reorder).
 RELATIONS: tuple[Relation, ...] = (
-    Relation("left of", LATERAL, -1, 0.5, caption="to the left of", direction="left"),
-    Relation("right of", LATERAL, 1, 0.5, caption="to the right of", direction="right"),
-    Relation("in front of", RADIAL, -1, 1.5, caption="in front of", direction="front"),
-    Relation("behind", RADIAL, 1, 1.5, caption="behind", direction="behind"),
+    Relation("left of", LATERAL, -1, ASIDE, caption="to the left of", direction="left"),
+    Relation("right of", LATERAL, 1, ASIDE, caption="to the right of", direction="right"),
+    Relation("in front of", RADIAL, -1, ALONG, caption="in front of", direction="front"),
+    Relation("behind", RADIAL, 1, ALONG, caption="behind", direction="behind"),
 )
 #: The same as a vehicle's own driver sees it: ahead is where the vehicle heads.
 DRIVER_RELATIONS: tuple[Relation, ...] = (
-    Relation("driver-left", LATERAL, -1, 0.5, caption="on the left", direction="left"),
-    Relation("driver-right", LATERAL, 1, 0.5, caption="on the right", direction="right"),
-    Relation("driver-front", RADIAL, 1, 1.5, caption="ahead", direction="front"),
-    Relation("driver-behind", RADIAL, -1, 1.5, caption="behind", direction="behind"),
+    Relation("driver-left", LATERAL, -1, ASIDE, caption="on the left", direction="left"),
+    Relation("driver-right", LATERAL, 1, ASIDE, caption="on the right", direction="right"),
+    Relation("driver-front", RADIAL, 1, ALONG, caption="ahead", direction="front"),
+    Relation("driver-behind", RADIAL, -1, ALONG, caption="behind", direction="behind"),
 )
 RELATION_NAMES: tuple[str, ...] = tuple(r.name for r in RELATIONS)
 #: What the paper asks about.

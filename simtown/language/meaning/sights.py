@@ -17,16 +17,12 @@ from simtown import kernels
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.core.exact import sincos
+from simtown.language.meaning.limits import THING_LIGHT, THING_PIXELS, THING_SHARE
 from simtown.language.meaning.nouns import called_by, perhaps_called_by
 from simtown.scenes.camera import NOMINAL, WIDEST
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import street_shapes
 from simtown.scenes.weather import FOG_THICK, WEATHERS
-
-#: The least that shows of a thing that is seen: pixels of the nominal picture, and share of its outline.
-LEAST_PIXELS, LEAST_SHARE = 40.0, 0.3
-#: The least share of its light that comes through fog.
-LEAST_LIGHT = 0.3
 
 
 def street_sights(scenes: SceneBatch, size: tuple[int, int] = NOMINAL) -> np.ndarray:
@@ -36,7 +32,7 @@ def street_sights(scenes: SceneBatch, size: tuple[int, int] = NOMINAL) -> np.nda
         (n, p) int8: 1 where a prop is seen, 0 where it is hardly seen, -1 where there is none in sight.
     """
     pixels, whole = street_pixels(scenes, size)
-    sure = (pixels >= LEAST_PIXELS) & (pixels >= LEAST_SHARE * whole) & (_light(scenes) >= LEAST_LIGHT)
+    sure = (pixels >= THING_PIXELS) & (pixels >= THING_SHARE * whole) & (_light(scenes) >= THING_LIGHT)
     return np.where(sure, 1, np.where(pixels > 0, 0, -1)).astype(np.int8)
 
 

@@ -14,13 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from simtown.assets.street.road_surface import NEAR_KERB, NEAR_PAVEMENT, PAVEMENT_EDGE, REACH, ROAD_EDGE
+from simtown.language.meaning.limits import BESIDE, CONTACT, FAR, NEAR, SOLID_MARGINS
 from simtown.scenes.footprints import depths, hull, separation
-
-#: Things whose outlines are closer than this are next to each other, near each other, and no longer far from
-#: each other, metres.
-BESIDE, NEAR, FAR = 1.5, 4.0, 10.0
-#: How far the underside of what stands on something may be from its top, metres.
-CONTACT = 0.05
 
 
 @dataclass(frozen=True)
@@ -122,15 +117,15 @@ class SolidRelation:
 
 #: Every relation of solids, by its name.
 SOLID_RELATIONS: dict[str, SolidRelation] = {
-    r.name: r
-    for r in (
-        SolidRelation("on", on, 0.02),
-        SolidRelation("next to", lambda a, b: BESIDE - distance(a, b), 0.25),
-        SolidRelation("near", lambda a, b: NEAR - distance(a, b), 0.5),
-        SolidRelation("far from", lambda a, b: distance(a, b) - FAR, 1.0),
-        SolidRelation("between", between, 0.1),
-        SolidRelation("facing", facing, 0.1),
-        SolidRelation("overtaking", overtaking, 0.5),
+    name: SolidRelation(name, measure, SOLID_MARGINS[name])
+    for name, measure in (
+        ("on", on),
+        ("next to", lambda a, b: BESIDE - distance(a, b)),
+        ("near", lambda a, b: NEAR - distance(a, b)),
+        ("far from", lambda a, b: distance(a, b) - FAR),
+        ("between", between),
+        ("facing", facing),
+        ("overtaking", overtaking),
     )
 }
 

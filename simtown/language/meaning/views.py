@@ -14,7 +14,18 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET_MESHES
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS, PAINTS, TINTS
-from simtown.language.meaning.colours import NO_COLOUR, clear, colour_of, seen
+from simtown.language.meaning.colours import clear, colour_of, seen
+from simtown.language.meaning.limits import (
+    COLOUR_PIXELS,
+    HIDDEN,
+    HIDDEN_MARGIN,
+    LANE_EDGE,
+    LEAST_FOG,
+    LEAST_INTENSITY,
+    NO_COLOUR,
+    THIRD_MARGIN,
+    UNCLEAR_TURN,
+)
 from simtown.language.meaning.nouns import GROUPS, NOUNS, group_of, other_readings
 from simtown.language.meaning.programs import COLOURS, ENTITY, PROP, WORD, WORDS
 from simtown.language.meaning.sights import also_shown, street_sights
@@ -24,25 +35,15 @@ from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes, visibility
 from simtown.scenes.weather import WEATHERS
 
-#: How many pixels of the body's paint there must be in the picture.
-LEAST_PIXELS = 24
-#: Shares of a vehicle that are hidden between the values of "hidden", and how near to them is too close.
-HIDDEN, HIDDEN_MARGIN = (0.03, 1 / 3), (0.028, 0.05)
 #: Thirds of the picture in which the middle of a box may be.
 THIRDS = ("left third", "middle third", "right third")
-#: How near to the border of a third is too close, in thirds.
-THIRD_MARGIN = 0.05
 #: What a kind that a noun does not mean may be instead, as the kernel has it.
 PERHAPS_SHOWN, CALLED_SO, CALLED_SO_IF_PAINTED = 1, 2, 3
-#: Vehicles farther from the road's middle than this stand in no lane; those nearer to the viewer are parked.
-LANE_EDGE = 3.7
 _WEAK = [WEATHERS.index(name) for name in ("cloudy", "rain", "fog", "snow")]
-#: Weathers of less than this intensity look like others; fog is seen sooner.
-LEAST_INTENSITY, LEAST_FOG = 0.3, 0.1
 #: Kinds whose two ends look alike from the side: no picture shows which way they head.
 ENDS_ALIKE = ("double-decker bus", "tram", "road roller")
-#: By direction, the angle from the viewer's right, radians; nearer than the last to a border, none is clear.
-HEADINGS, UNCLEAR = {"right": 0.0, "left": np.pi, "away": np.pi / 2, "viewer": -np.pi / 2}, np.radians(5)
+#: By direction, the angle from the viewer's right, radians.
+HEADINGS = {"right": 0.0, "left": np.pi, "away": np.pi / 2, "viewer": -np.pi / 2}
 
 
 @dataclass(eq=False)
@@ -116,7 +117,7 @@ class Views:
         has_front = _has_front()[self.scenes.entity]
         turn = self.scenes.pose[..., 2].astype(np.float64) - self.scenes.camera[:, None, 3]
         off = np.abs((turn[..., None] - [*HEADINGS.values()] + np.pi) % (2 * np.pi) - np.pi)
-        clear = (off.min(axis=2) <= np.pi / 4 - UNCLEAR) & has_front
+        clear = (off.min(axis=2) <= np.pi / 4 - UNCLEAR_TURN) & has_front
         return np.where(clear, off.argmin(axis=2), -1)
 
     @cached_property
@@ -138,7 +139,7 @@ class Views:
         area = (box[..., 2] - box[..., 0]) * (box[..., 3] - box[..., 1]) * self.visible / 2
         pixels = shares * area[..., None]
         body = self.body[..., None] == np.arange(len(COLOURS))
-        shown = clear(shares, body) & (pixels >= LEAST_PIXELS)
+        shown = clear(shares, body) & (pixels >= COLOUR_PIXELS)
         doubtful = _doubtful()[body_paints(self.scenes.entity, self.scenes.paint)]
         no = ~body & (shares <= NO_COLOUR) & shown.any(axis=2, keepdims=True)
         return np.where(doubtful, 0, np.where(shown, 1, np.where(no, -1, 0))).astype(np.int8)

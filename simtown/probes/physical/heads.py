@@ -165,6 +165,7 @@ def cross_validate(
     pair: np.ndarray,
     kind: Folds,
     seed: int,
+    *,
     progress: Advance,
 ) -> float:
     """A head's mean micro F1 over the folds that are held out."""

@@ -143,6 +143,7 @@ class _NormReluDrop(torch.autograd.Function):
         weight: torch.Tensor,
         bias: torch.Tensor,
         norm: nn.BatchNorm2d,
+        *,
         rate: float,
         places: Places | None,
     ) -> torch.Tensor:

@@ -80,6 +80,7 @@ def gallery_sample(count: int, everything: bool = False, block: int = 2) -> list
 def gallery(
     data: Dataset,
     out: Path,
+    *,
     progress: Report = ignore,
     everything: bool = False,
     large: bool | None = None,
@@ -136,7 +137,7 @@ def _write_page(
     (pieces / "large" if large else pieces).mkdir(parents=True)
     about, index = _about(data, splits) | {"large": large}, []
     for (name, sample), split in zip(splits.items(), about["splits"], strict=True):
-        columns, split["longest"] = _write_split(data, name, sample, pieces, progress, large, reason)
+        columns, split["longest"] = _write_split(data, name, sample, pieces, progress, large, reason=reason)
         index.append(columns)
     columns = {name: np.concatenate([part[name] for part in index]) for name in index[0]}
     packed = {name: base64.b64encode(column.tobytes()).decode() for name, column in columns.items()}
@@ -171,7 +172,7 @@ def _about(data: Dataset, splits: dict[str, list[range]]) -> dict[str, Any]:
     """Facts that the page needs besides the examples."""
     s, outlines = data.settings, half_sizes()
     known, measures = RELATIONS[: len(data.names["relations"])], ("name", "axis", "sign", "margin")
-    families = {name: data.names[name] for name in ("families", "answers")} if s.asks else {}
+    families = {name: data.names[name] for name in ("families", "answers")} if s.has_families else {}
     return families | {
         "place": shlex.quote(printable(data.place if url_of(data.place) else data.name)),
         "size": [s.width, s.height],
@@ -198,7 +199,7 @@ def _about_split(data: Dataset, split: str, sample: list[range]) -> dict[str, An
     summary, kinds = data.summary(split), data.settings.kinds
     about = {"name": split, "count": len(data[split]), "stretch": len(sample[0])}
     about["starts"] = [stretch.start for stretch in sample]
-    if data.settings.asks:
+    if data.settings.has_families:
         counts: dict[str, list[int]] = {name: summary[name] for name in ("family", "value", "weather")}
         return about | {"counts": counts | {"kind": [summary["kind"][kind] for kind in kinds]}}
     of_kinds = {role: [summary[role][kind] for kind in kinds] for role in ("subject", "object")}
@@ -216,6 +217,7 @@ def _write_split(
     pieces: Path,
     progress: Report,
     large: bool,
+    *,
     reason: Reason | None,
 ) -> tuple[dict[str, np.ndarray], str]:
     """Write pictures and details of one split.

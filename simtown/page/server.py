@@ -18,22 +18,22 @@ from simtown.assets.catalogue import ENTITIES, STREET
 from simtown.assets.palette import MATERIALS, PAINTS
 from simtown.core.notebook import in_notebook
 from simtown.language.words.questions import FAMILIES
-from simtown.play.overlays import thumb
-from simtown.play.random_examples import draw
-from simtown.play.session import Session
+from simtown.page.overlays import thumb
+from simtown.page.random_examples import draw
+from simtown.page.session import Session
 from simtown.render.frames import SMALLEST
 from simtown.scenes.footprints import GROUP
 from simtown.scenes.placement import LANES
 from simtown.scenes.weather import DEFAULT_WEATHERS
 from simtown.town.answering import NoAnswerError
-from simtown.town.checks import TownError, whole
+from simtown.town.checks import TownError, shown, whole
 from simtown.town.town import Town
 
 #: What the page is made of: by path its type and its files, one below the other.
 _FILES = {
-    "": ("text/html", "play/page.html"),
-    "style.css": ("text/css", "datasets/showing/gallery/base.css", "play/style.css"),
-    "app.js": ("text/javascript", "play/app.js"),
+    "": ("text/html", "page/page.html"),
+    "style.css": ("text/css", "datasets/showing/gallery/base.css", "page/style.css"),
+    "app.js": ("text/javascript", "page/app.js"),
 }
 #: What the page may load: its own files, and pictures that it makes.
 _POLICY = "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'"
@@ -43,11 +43,11 @@ _Side = Annotated[int, msgspec.Meta(ge=SMALLEST, le=2048)]
 
 
 class Request(msgspec.Struct):
-    """A verb of :meth:`simtown.play.session.Session.do`, and the picture that shows what came of it.
+    """A verb of :meth:`simtown.page.session.Session.do`, and the picture that shows what came of it.
 
     Attributes:
         size: width and height of the picture, pixels.
-        overlay: as :meth:`simtown.play.session.Session.look` takes it.
+        overlay: as :meth:`simtown.page.session.Session.look` takes it.
         moving: whether the next picture follows at once.
         verb: "look" changes nothing.
         given: the verb's arguments.
@@ -111,7 +111,24 @@ class PlayServer(ThreadingHTTPServer):
 
 
 def play(town: Town, port: int = 0) -> PlayServer:
-    """See :meth:`simtown.Town.play`."""
+    """Play with a town in the browser or below a notebook's cell, which changes it.
+
+    Args:
+        town: the town.
+        port: of the page on this machine; 0 takes a free one.
+
+    Returns:
+        The page's server: its ``url``, and ``shutdown()``, which ends it.
+
+    Raises:
+        TownError: the port cannot be used, or this is not a town.
+
+    >>> import simtown
+    >>> town = simtown.Town.random(seed=3)
+    >>> page = simtown.play(town)  # doctest: +SKIP
+    """
+    if not isinstance(town, Town):
+        raise TownError(f"{shown(town)} is not a town: give a simtown.Town")
     server = PlayServer(Session(town), port)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     if not in_notebook():

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simtown.play.server import PlayServer
-from simtown.play.session import Session
+from simtown.page.server import PlayServer
+from simtown.page.session import Session
 from simtown.town.town import Town
 
 #: What every request says of the picture; arguments of each verb; settings of random examples.

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 import simtown
-from simtown.play.random_examples import COUNT, SIZE, draw
+from simtown.page.random_examples import COUNT, SIZE, draw
 
 CHOICES = [{}, {"distractor": True, "relations": ["behind"]}, {"questions": ["all"], "crowd": "4-6"}]
 CHOICES += [{"questions": ["colour", "count", "weather", "street-exist"], "paint": "uniform"}]

@@ -11,9 +11,9 @@ import zipfile
 import pytest
 
 import simtown
-from simtown.play.overlays import thumb
-from simtown.play.server import PlayServer
-from simtown.play.session import Session
+from simtown.page.overlays import thumb
+from simtown.page.server import PlayServer
+from simtown.page.session import Session
 from simtown.town.answering import NoAnswerError
 from simtown.town.checks import TownError
 from simtown.town.town import Town
@@ -152,7 +152,10 @@ def test_a_notebook_shows_the_page_below_the_cell_and_has_its_town(tmp_path):
     nbclient = pytest.importorskip("nbclient", reason="needs nbclient and ipykernel: pip install '.[docs]'")
     nbformat = pytest.importorskip("nbformat", reason="needs nbformat: pip install '.[docs]'")
     pytest.importorskip("ipykernel", reason="needs nbclient and ipykernel: pip install '.[docs]'")
-    cells = "import simtown; town = simtown.Town(); taxi = town.place('taxi', x=0.0); town.play()", "taxi.x"
+    cells = (
+        "import simtown; town = simtown.Town(); taxi = town.place('taxi', x=0.0); simtown.play(town)",
+        "taxi.x",
+    )
     page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     client = nbclient.NotebookClient(page, timeout=HANGS, startup_timeout=HANGS, kernel_name="python3")
     with client.setup_kernel(cwd=str(tmp_path)):

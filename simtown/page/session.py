@@ -23,7 +23,7 @@ import numpy as np
 
 from simtown.language.meaning.forms import Form
 from simtown.language.words.grammar import QuestionError
-from simtown.play.overlays import PLANE, encoded, overlaid, silhouettes
+from simtown.page.overlays import PLANE, encoded, overlaid, silhouettes
 from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch
 from simtown.town import saving

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from simtown.play.overlays import PLANE
-from simtown.play.server import PlayServer
-from simtown.play.session import Session
+from simtown.page.overlays import PLANE
+from simtown.page.server import PlayServer
+from simtown.page.session import Session
 from simtown.town.checks import INTENSITY
 from simtown.town.town import Town
 
@@ -149,17 +149,6 @@ def test_the_page_fits_and_fingers_hit_its_buttons(width, page, browser, screen)
     heights = """return [...document.querySelectorAll('button, summary, .button, #weathers label')]
         .filter((e) => e.offsetParent && e.offsetHeight < 44).map((e) => e.outerHTML.slice(0, 80))"""
     assert width > 900 or browser.execute_script(heights) == []
-
-
-@pytest.mark.parametrize(("width", "height"), [(1366, 680), (1280, 800), (390, 844), (360, 640)])
-def test_weather_and_map_come_before_the_answers(width, height, page, browser, screen):
-    screen(width, height)
-    edges = (
-        "(({top, bottom}) => [top, bottom])(document.getElementById(arguments[0]).getBoundingClientRect())"
-    )
-    places = {name: browser.execute_script(f"return {edges}", name) for name in ("map", "weathers", "log")}
-    lowest = max(places["map"][1], places["weathers"][1])
-    assert lowest < (height if width > 900 else places["log"][0])
 
 
 def test_a_weather_is_as_strong_as_its_name_and_the_strip_says_what_it_means(page, browser, until):
