@@ -44,10 +44,10 @@ from simtown.language.asking.search import search
 from simtown.language.meaning.evaluate import KNOWN
 from simtown.language.meaning.forms import Form
 from simtown.training import ask
-from simtown.training.family_scores import oracle
 from simtown.training.fit import fit
 from simtown.training.fit_settings import FitSettings, precision_of
 from simtown.training.models import options as options_of
+from simtown.training.run_scores import FamilyScores
 
 MODELS = ("question-only", "picture-only", "cnn-lstm")
 ANY_STREET = Form("query", ("lane", Form("the", (Form("most", ("leftmost", Form("all", ("vehicle",)))),))))
@@ -129,7 +129,7 @@ def _write(
     rows: Rows, rules: str, dataset: Dataset, tests: dict[str, dict[str, Any]], pairs: dict[str, Any] | None
 ) -> None:
     """A row for each family, and one for all."""
-    derived, family, first = oracle(dataset), dataset.test.column("family"), tests[MODELS[0]]
+    derived, family, first = FamilyScores(dataset).oracle(), dataset.test.column("family"), tests[MODELS[0]]
     for number, name in enumerate([*dataset.names["families"], "all"]):
         if name != "all" and name not in first["families"]:
             continue  # the test set has no question of it

@@ -16,7 +16,6 @@ from simtown.core.files import DamagedError
 from simtown.core.notebook import OBJECT, SUBJECT
 from simtown.core.options import SettingsError
 from simtown.core.untrusted import open_picture
-from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.source import check_names, source_of
@@ -26,10 +25,10 @@ from simtown.language.words import grammar, questions, tokens
 from simtown.language.words.questions import FAMILIES, text, with_article
 from simtown.scenes.camera import WIDEST
 from simtown.training import identity, run_directory
-from simtown.training.evaluation import logits_of, measure, references, right
 from simtown.training.fit import precision
 from simtown.training.fit_settings import FitSettings
 from simtown.training.models import build, finds_boxes, require_allowed
+from simtown.training.run_scores import logits_of, scores_of
 from simtown.training.sources import ExampleSource, as_input, open_split
 from simtown.training.world import Batch, World
 
@@ -78,9 +77,8 @@ def evaluate(
     size, digest = run["train_size"], run["data"].get("examples", {}).get("train")
     held = not run["settings"]["stream"] and size <= len(dataset.train)
     trained_on = held and dataset.train.digests([size])[size] == digest
-    seen, val = size if trained_on else None, logits.get("val", np.zeros(0))
-    shares = measure(dataset, logits["test"], val, seen, language.get("answers"), logits.get(COMPOSITION))
-    return {**shares, "references": references(dataset)}
+    scores = scores_of(dataset, language.get("answers"))
+    return {**scores.measure(logits, size if trained_on else None), "references": scores.references()}
 
 
 def right_answers(
@@ -88,7 +86,8 @@ def right_answers(
 ) -> np.ndarray:
     """(n,) bool: which test questions of a data set a run answers right; raises as :func:`evaluate`."""
     logits, run = _logits(directory, dataset, ["test"], device, allow_model, None)
-    return right(dataset, dataset.test, logits["test"], run_directory.language_in(run).get("answers"))
+    answers = run_directory.language_in(run).get("answers")
+    return scores_of(dataset, answers).right(dataset.test, logits["test"])
 
 
 def _logits(

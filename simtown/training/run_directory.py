@@ -30,9 +30,8 @@ from simtown.core.version import __version__, versions
 from simtown.datasets.reading.reader import Dataset
 from simtown.datasets.settings import Settings
 from simtown.training import identity
-from simtown.training.evaluation import right
-from simtown.training.family_scores import confidence
 from simtown.training.fit_settings import FitSettings
+from simtown.training.run_scores import scores_of
 from simtown.training.world import language_of
 
 RUN = "run.json"
@@ -254,14 +253,8 @@ def language_in(run: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def save_test(directory: Path, dataset: Dataset, logits: np.ndarray) -> None:
-    """test.npz, in the test set's order: "correct" (t,) bool and "logit" (t,) float32.
-
-    Of questions of families, instead of the logit: "given" (t,) int16, the place of the model's answer among
-    the data set's, its "confidence" (t,) float32, and "family" (t,) uint8.
-    """
-    own: dict[str, Any] = {"logit": logits}
-    if dataset.settings.has_families:
-        given, sure = logits.argmax(axis=1).astype(np.int16), confidence(logits)
-        own = {"given": given, "confidence": sure, "family": dataset.test.column("family")}
+    """test.npz, in the test set's order: "correct" (t,) bool, and :meth:`Scores.columns`."""
+    scores = scores_of(dataset)
+    columns: dict[str, Any] = scores.columns(logits)
     with replacing(directory / TEST) as temporary, open(temporary, "wb") as file:
-        np.savez_compressed(file, correct=right(dataset, dataset.test, logits), **own)
+        np.savez_compressed(file, correct=scores.right(dataset.test, logits), **columns)

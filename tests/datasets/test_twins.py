@@ -24,7 +24,7 @@ from simtown.language.meaning.limits import TURNED_PIXELS
 from simtown.language.words.questions import FAMILIES
 from simtown.render.raster import Raster
 from simtown.scenes.crowd import acceptable
-from simtown.training import family_scores
+from simtown.training.run_scores import scores_of
 from tests.datasets.conftest import reseal
 
 SETTINGS = Settings(
@@ -232,7 +232,7 @@ def test_evaluation_reports_pairs_and_groups(dataset):
     value = data.test.column("value")
     knows, blind = np.eye(len(answers))[value], np.eye(len(answers))[np.zeros_like(value)]
     for logits, accuracy in ((knows, 1), (blind, 0)):
-        twins = family_scores.measure(data, logits, logits[:0], None, answers)["twins"]
+        twins = scores_of(data).measure({"test": logits}, None)["twins"]
         assert twins["pair"]["accuracy"] == accuracy
         assert twins["pair"]["n"] == len(value) // 2
         assert (twins["group"] or {"accuracy": accuracy})["accuracy"] == accuracy

@@ -22,7 +22,7 @@ from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.language.words import grammar
 from simtown.language.words.questions import PHRASINGS, text
 from simtown.render.renderers import make_renderer
-from simtown.training import evaluation
+from simtown.training import run_scores
 from simtown.training.ask import ModelAnswer, draw, evaluate, framed, open_run, predict, triple
 from simtown.training.fit import fit
 from simtown.training.sources import Resident
@@ -199,7 +199,7 @@ def test_evaluation_on_another_data_set_reports_its_own_accuracy(run, dataset_of
     model, _, _ = open_run(run("cnn-lstm"))
     dataset = open_dataset(fog)
     source = Resident(dataset.test, 30, dataset.settings, torch.device("cpu"))
-    logits, _ = evaluation.logits_of(model, source, 30)
+    logits, _ = run_scores.logits_of(model, source, 30)
     assert again["accuracy"] == ((logits > 0) == dataset.test.column("answer")).mean()
     assert again["n"] == 30
     assert "seen" not in again  # its training examples are not the run's

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,11 +18,11 @@ from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.source import source_of
-from simtown.training import family_scores, identity, run_directory
+from simtown.training import identity, run_directory
 from simtown.training.ask import evaluate, predict
-from simtown.training.evaluation import measure, references
 from simtown.training.fit import FitError, fit, loss_of
 from simtown.training.models import MODELS, ModelError, build, options
+from simtown.training.run_scores import FamilyScores, scores_of
 from simtown.training.sources import FromDisk, Resident, open_stream
 from simtown.training.world import World, language_of
 from tests.training import towns
@@ -62,7 +63,8 @@ def is_right(example, said):
 def test_an_answer_is_right_if_it_is_the_true_one_or_a_distance_within_its_tolerance(village, data):
     answers = data.draw(st.permutations([*village.names["answers"], "purple"]))
     given_answers = data.draw(st.lists(st.integers(0, len(answers) - 1), min_size=80, max_size=80))
-    right = family_scores.right(village.test, village.names["answers"], np.array(given_answers), answers)
+    logits = np.eye(len(answers))[given_answers]
+    right = scores_of(village, answers).right(village.test, logits)
     wanted = [is_right(e, answers[i]) for e, i in zip(village.test, given_answers, strict=True)]
     assert right.tolist() == wanted
 
@@ -72,14 +74,16 @@ def test_both_whole_metres_are_right_within_the_tolerance(village, monkeypatch):
     columns["tolerance"] = np.array([0.645, 0.645, 0.5, 0.5])
     monkeypatch.setattr(village.test, "column", columns.get)
     answers = ["none of it", "6 m", "7 m", "3 m", "4 m"]
-    assert family_scores.right(village.test, answers, np.arange(1, 5), answers).tolist() == [1, 1, 1, 0]
+    scores = FamilyScores(SimpleNamespace(names={"answers": answers}))
+    assert scores.right(village.test, np.eye(5)[1:]).tolist() == [1, 1, 1, 0]
 
 
 def test_every_family_and_kind_of_answer_has_the_accuracy_that_counting_gives(village):
     answers = village.names["answers"]
     test = np.random.default_rng(0).normal(size=(80, len(answers)))
     test[np.arange(60), village.test.column("value")[:60]] += 9
-    said, shares = [answers[i] for i in test.argmax(1)], measure(village, test, test[:40], 10)
+    said = [answers[i] for i in test.argmax(1)]
+    shares = scores_of(village).measure({"test": test, "val": test[:40]}, 10)
     sure = [float(torch.from_numpy(row).softmax(0).max()) for row in test]
     rows = list(zip(village.test, said, sure, strict=True))
     kinds = {"exist": "truth", "count": "count", "distance": "metres", "weather": "weather"}
@@ -101,7 +105,7 @@ def test_every_family_and_kind_of_answer_has_the_accuracy_that_counting_gives(vi
 
 
 def test_the_oracle_answers_all_and_guessing_little(village):
-    scores = references(village)
+    scores = scores_of(village).references()
     assert scores["oracle"] == 1
     assert 0.2 < scores["chance"] < 0.7
 

@@ -49,7 +49,7 @@ def test_a_run_says_how_it_went(cli, data):
     written = Path("runs/town-pbn-40-seed0/run.json").read_text()
     run = json.loads(written)
     assert "test accuracy {accuracy:.3f} (95 %: {low:.3f} to {high:.3f}".format(**run["test"]) in done.out
-    words = ("left of", "triples", "oracle 1.000", "chance 0.500", "curve.png", "reached 8 steps")
+    words = ("left of", "triple in training", "oracle 1.000", "chance 0.500", "curve.png", "reached 8 steps")
     assert [word for word in words if word not in done.out] == []
     assert run["data"]["name"] == data.name
     assert str(data.parent) not in written

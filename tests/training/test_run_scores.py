@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.reading.reader import open_dataset
 from simtown.language.meaning.relations import RELATION_NAMES
-from simtown.training import evaluation
-from simtown.training.evaluation import deciles, logits_of, measure, share
+from simtown.training import run_scores
 from simtown.training.models import build
+from simtown.training.run_scores import deciles, logits_of, scores_of
+from simtown.training.shares import share
 from simtown.training.sources import Resident
 from simtown.training.world import World
 
@@ -34,8 +35,8 @@ def skewed(rich):
 def guesses(town):
     """Logits that are right more often than not, differently in every part."""
     rng = np.random.default_rng(0)
-    signs = [np.where(split.column("answer"), 1, -1) for split in (town.test, town.val)]
-    return [sign * (rng.normal(size=len(sign)) + 0.7) for sign in signs]
+    signs = {name: np.where(town[name].column("answer"), 1, -1) for name in ("test", "val")}
+    return {name: sign * (rng.normal(size=len(sign)) + 0.7) for name, sign in signs.items()}
 
 
 def expected(flags):
@@ -68,12 +69,12 @@ def right(split, logits):
 
 
 def test_accuracy_overall_and_by_relation_is_what_counting_gives(town, guesses):
-    shares, flags = measure(town, *guesses, TRAIN), right(town.test, guesses[0])
+    shares, flags = scores_of(town).measure(guesses, TRAIN), right(town.test, guesses["test"])
     assert {k: shares[k] for k in ("accuracy", "low", "high", "n")} == expected(flags)
     by_relation = parts(town.test, flags, lambda e: e.relation)
     assert shares["relations"] == {name: expected(part) for name, part in by_relation.items()}
     assert set(shares["relations"]) == set(RELATION_NAMES)
-    assert shares["validation"] == expected(right(town.val, guesses[1]))
+    assert shares["validation"] == expected(right(town.val, guesses["val"]))
 
 
 def triple(example):
@@ -82,13 +83,13 @@ def triple(example):
 
 @pytest.mark.parametrize("n", [2, TRAIN, 600])
 def test_seen_triples_are_those_of_the_training_examples_that_were_used(town, guesses, n):
-    shares, flags = measure(town, *guesses, n), right(town.test, guesses[0])
+    shares, flags = scores_of(town).measure(guesses, n), right(town.test, guesses["test"])
     known = {triple(example) for example in town.train[:n]}
     both = parts(town.test, flags, lambda e: triple(e) in known)
     for name, seen in (("seen", True), ("unseen", False)):
         assert shares[name] == (expected(both[seen]) if seen in both else None)
     assert len(both.get(False, [])) > 0 or n == 600
-    endless = measure(town, *guesses, None)
+    endless = scores_of(town).measure(guesses, None)
     assert not {"seen", "unseen"} & set(endless)
 
 
@@ -108,7 +109,7 @@ def test_deciles_go_from_the_most_frequent_entities_to_the_rarest(which, request
 def test_a_question_counts_for_the_decile_of_its_rarer_entity(skewed):
     rng, of = np.random.default_rng(1), deciles(skewed)
     logits = rng.normal(size=len(skewed.test))
-    shares = measure(skewed, logits, np.zeros(0), None)
+    shares = scores_of(skewed).measure({"test": logits}, None)
     tenth = {ENTITIES[kind]: of[rank] for rank, kind in enumerate(skewed.manifest["settings"]["kinds"])}
     flags = right(skewed.test, logits)
     wanted = parts(skewed.test, flags, lambda e: str(max(tenth[e.subject], tenth[e.object])))
@@ -122,11 +123,11 @@ def test_weights_are_the_inverse_of_both_frequencies(which, request):
     resolved, names = data.manifest["settings"], [ENTITIES[kind] for kind in data.settings.kinds]
     p, q = (dict(zip(names, resolved[f"{role}_frequencies"], strict=True)) for role in ("subject", "object"))
     raw = np.array([1 / (p[example.subject] * q[example.object]) for example in data.val])
-    np.testing.assert_allclose(evaluation.inverse_frequency(data, data.val), raw / raw.mean())
+    np.testing.assert_allclose(run_scores.inverse_frequency(data, data.val), raw / raw.mean())
     assert max(raw) > 2 * min(raw)
     logits = np.random.default_rng(0).normal(size=len(data.val))
     flags = np.array(right(data.val, logits))
-    shares = measure(data, np.zeros(len(data.test)), logits, None)["reweighted"]
+    shares = scores_of(data).measure({"test": np.zeros(len(data.test)), "val": logits}, None)["reweighted"]
     assert shares["accuracy"] == pytest.approx(raw[flags].sum() / raw.sum())
     assert shares["effective_n"] == pytest.approx(raw.sum() ** 2 / (raw**2).sum())
     assert shares["n"] == len(flags) > shares["effective_n"]
@@ -137,11 +138,11 @@ def test_weights_are_the_inverse_of_both_frequencies(which, request):
 def test_the_logical_form_on_the_latent_scene_is_always_right(which, split, request):
     """Left and right in `skewed`, with moved cameras and a third vehicle; all four relations in `town`."""
     examples = request.getfixturevalue(which)[split]
-    assert (evaluation.oracle(examples) == examples.column("answer")).all()
+    assert (run_scores.oracle(examples) == examples.column("answer")).all()
 
 
 def test_references_are_what_does_not_learn(town):
-    shares = evaluation.references(town)
+    shares = scores_of(town).references()
     assert (shares["chance"], shares["oracle"]) == (0.5, 1.0)
     assert shares["oracle_on_boxes"] > 0.95
     yes = sum(example.answer for example in town.train) / len(town.train)
@@ -156,7 +157,7 @@ def test_logits_do_not_depend_on_how_many_are_asked_at_once(name, town, monkeypa
     source, found = Resident(town.val, 100, town.settings, torch.device("cpu")), {}
     before = {k: v.clone() for k, v in model.state_dict().items()}
     for size in (1, 7, 512):
-        monkeypatch.setattr(evaluation, "BATCH", size)
+        monkeypatch.setattr(run_scores, "BATCH", size)
         found[size] = logits_of(model, source, 100)
     assert not model.training
     rounding = 1e-4  # about 10^3 times what it is; examples differ by far more
