@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch import nn
 
+from simtown.complexity.intervals import share
 from simtown.datasets.reading.reader import Dataset, Split
 from simtown.language.meaning.relations import LATERAL, RELATION_NAMES, RELATIONS, margins, separations
 from simtown.training import family_scores
 from simtown.training.models.layers import answer_loss
-from simtown.training.shares import share
 from simtown.training.sources import ExampleSource, chunks
 
 #: Examples at once where nothing is learned.

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from simtown.complexity.intervals import share
 from simtown.datasets.addresses import COMPOSITION
-from simtown.datasets.proving.twin_groups import group_accuracies
+from simtown.datasets.proving.twin_groups import group_outcomes
 from simtown.datasets.reading.reader import Dataset, Split
 from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
 from simtown.language.meaning.evaluate import KNOWN, evaluate
-from simtown.training.shares import share
 
 #: The answers that are distances, in metres.
 _METRES = {text: float(number) for number, text in enumerate(ANSWERS["metres"])}
@@ -49,7 +49,7 @@ def measure(
         constant answers of its families would have: of the test set; "families" by name, with their kind of
         "answer"; "kinds" by kind of answer. "unseen": of test questions whose answer no training example has,
         with these "answers". "validation". "twins": "single", "pair", "group" and "consistency"
-        (:func:`simtown.datasets.proving.twin_groups.group_accuracies`), if pictures come in twos.
+        (:func:`simtown.datasets.proving.twin_groups.group_outcomes`), if pictures come in twos.
     """
     split, texts, names = dataset.test, dataset.names["answers"], dataset.names["families"]
     value, family = split.column("value"), split.column("family")
@@ -59,7 +59,7 @@ def measure(
 
     def part(rows: np.ndarray) -> dict[str, Any]:
         own = {"confidence": float(sure[rows].mean()), "chance": float(by_constant[rows].mean())}
-        return (share(correct[rows]) or {}) | own
+        return (share(correct[rows], split.clusters[rows]) or {}) | own
 
     present = [number for number in range(len(names)) if (family == number).any()]
     kind_of = np.array(kinds)[family]
@@ -71,11 +71,14 @@ def measure(
     out["families"] = {names[i]: {"answer": kinds[i], **part(family == i)} for i in present}
     out["kinds"] = {kind: part(kind_of == kind) for kind in dict.fromkeys(kinds[i] for i in present)}
     listed = [texts[number] for number in np.unique(value) if unseen[number]]
-    out["unseen"] = {"answers": listed, **(share(correct[unseen[value]]) or {"n": 0})}
+    out["unseen"] = {
+        "answers": listed,
+        **(share(correct[unseen[value]], split.clusters[unseen[value]]) or {"n": 0}),
+    }
     if dataset.settings.twins:
         each = dataset.settings.questions_per_picture
-        outcomes = group_accuracies(split.column("group"), correct, each)
-        out["twins"] = {name: share(outcome) for name, outcome in outcomes.items()}
+        outcomes = group_outcomes(split.column("group"), correct, each)
+        out["twins"] = {name: share(*outcome) for name, outcome in outcomes.items()}
     if len(val):
         out["validation"] = share(right(dataset.val, texts, val.argmax(axis=1), answers))
     return out

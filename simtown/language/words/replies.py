@@ -93,11 +93,15 @@ class Gold:
 
 def score_reply(text: Any, gold: Gold, names: Mapping[str, str] | None = None) -> float:
     """1.0 if a reply gives the right answer, else 0.0; `text` and `names` as for :func:`read_reply`."""
-    answer = read_reply(text, gold.type, gold.choices, names).answer
+    return float(is_right(read_reply(text, gold.type, gold.choices, names).answer, gold))
+
+
+def is_right(answer: str | None, gold: Gold) -> bool:
+    """Whether an answer, as the closed vocabulary spells it, is right; None is not."""
     if answer is None or gold.type != "metres" or CANNOT_TELL in (answer, gold.answer):
-        return float(answer == gold.answer)
+        return answer == gold.answer
     true = float(gold.answer.split()[0]) if gold.number is None else gold.number
-    return float(abs(float(answer.split()[0]) - true) <= (gold.tolerance or 0.0) + 1e-9)
+    return abs(float(answer.split()[0]) - true) <= (gold.tolerance or 0.0) + 1e-9
 
 
 def read_reply(
