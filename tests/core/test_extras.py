@@ -38,7 +38,7 @@ CALLS = {
         "complexity": ["sweep"],
         "bench render": ["--size", 32, "--scenes", 1, "--repeats", 1, "--device", "cpu", "--out", "b.csv"],
     },
-    "vlm": {"thresholds": ["a"]},
+    "vlm": {"thresholds": ["a"], "compare": ["a", "b"]},
     "vg": {
         "vg prepare": ["relationships.json", "--out", "vg"],
         "vg stats": ["vg"],
