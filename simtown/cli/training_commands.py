@@ -251,6 +251,7 @@ def evaluate(
         need("vlm")
         from simtown.datasets.reading.reader import open_dataset
         from simtown.probes.bars import one_bar
+        from simtown.vlm.evaluation_page import write_page
         from simtown.vlm.vlm_run import evaluate_model
 
         directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
@@ -259,7 +260,9 @@ def evaluate(
         with one_bar() as bars:
             results = evaluate_model(model, data, settings, directory, kind, allowed, bars=bars)
         say_block(read_text(results.path / "summary.md", follow=False))
-        say(f"Every question and reply is in {results.path}/*.parquet")
+        with one_bar() as bars:
+            page = write_page(results, data, bars)
+        say(f"Look at {page}; every question and reply is in {results.path}/*.parquet")
         return
     need("train")
     report_file = local_file(json, "--json") if json else None

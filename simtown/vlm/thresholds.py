@@ -17,6 +17,7 @@ import numpy as np
 from simtown.complexity.intervals import holm, share
 from simtown.complexity.model_looks import ModelLook, looks_of
 from simtown.complexity.psychometric import (
+    LEAST_ITEMS,
     LEAST_VALUES,
     LEVEL,
     Answers,
@@ -141,6 +142,19 @@ class FoundThreshold(NamedTuple):
     answers: Answers
     examples: np.ndarray
 
+    def binned(self) -> list[dict[str, float]]:
+        """Shares of right answers in up to eight bins of the quantity, with its mean "x"."""
+        x, right, cluster = self.answers.x, self.answers.right, self.answers.cluster
+        return [
+            {"x": float(np.exp(np.log(x[own]).mean())), **(share(right[own], cluster[own]) or {})}
+            for own in bins(x)
+        ]
+
+    def record(self) -> dict[str, Any]:
+        """What a figure of the curve shows."""
+        words = {"part": self.part, "title": self.quantity.title, "sentence": self.sentence()}
+        return {**words, **vars(self.curve), "bins": self.binned()}
+
     def threshold(self) -> str:
         """Such as "1.9 m (1.6 to 2.3)"."""
         low, high = self.curve.low, self.curve.high
@@ -192,8 +206,12 @@ def _corrected(found: FoundThreshold, p: float) -> PsychometricCurve:
 
 
 def sentences(found: Sequence[FoundThreshold]) -> list[str]:
-    """A sentence for each threshold, and of the margin also where there is none."""
-    shown = [own for own in found if not own.curve.problem or own.quantity.column == "margin"]
+    """A sentence for each threshold, and of the margin also where enough answers have none."""
+    shown = [
+        own
+        for own in found
+        if not own.curve.problem or (own.quantity is QUANTITIES[0] and own.curve.n >= LEAST_ITEMS)
+    ]
     several = len({own.source.model for own in found}) > 1
     return [f"{own.source.model} {own.sentence()}" if several else own.sentence() for own in shown]
 
@@ -281,11 +299,9 @@ def draw(found: Sequence[FoundThreshold], path: Path) -> None:
 
 def _draw_curve(axes: Any, own: FoundThreshold, look: ModelLook) -> Any:
     """Draw the bins of a model's answers, and its curve and threshold; returns what a legend shows."""
-    curve, x, right = own.curve, own.answers.x, own.answers.right
-    rows = bins(x)
-    shares = [share(right[each], own.answers.cluster[each]) or {} for each in rows]
-    middles = [float(np.exp(np.log(x[each]).mean())) for each in rows]
-    mean, low, high = (np.array([each[name] for each in shares]) for name in ("accuracy", "low", "high"))
+    curve, x = own.curve, own.answers.x
+    names = ("x", "accuracy", "low", "high")
+    middles, mean, low, high = np.array([[each[name] for name in names] for each in own.binned()]).T
     style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "markersize": 4.5}
     line = ":" if curve.problem else "none"
     dots = axes.errorbar(middles, mean, [mean - low, high - mean], linestyle=line, elinewidth=0.9, **style)

@@ -53,6 +53,8 @@ _NOTE = (
     "right by the most frequent answer of each family in training."
 )
 _PAGES = ("summary.csv", "summary.md", "verdict.csv", "thresholds.csv", "thresholds.md", "thresholds.png")
+#: The page of the results (:mod:`simtown.vlm.evaluation_page`), its rows, and its folder of pictures.
+PAGE, ROWS, PICTURES = "index.html", "rows.js", "pictures"
 _ROWS = (f"{name}.parquet" for name in ("picture", *CONTROLS))
 #: Shares of the rows, beside those that are right.
 _SHARES = ("wrong", "unparsed", "refused", "cut")
@@ -60,8 +62,9 @@ _SHARES = ("wrong", "unparsed", "refused", "cut")
 _SAID = ("finish", "reasoning", "problem", "refused", "read", "written", "requests", "seconds")
 #: How servers say that a reply was cut.
 _CUT = ("length", "max_tokens")
+_OWNED = frozenset({SUMMARY, ANSWERS_FILE, *_PAGES, *_ROWS, PAGE, ROWS, PICTURES})
 #: The record of a directory of results.
-RECORD = RunRecord(SUMMARY, _COMMAND, _COMMAND, frozenset({SUMMARY, ANSWERS_FILE, *_PAGES, *_ROWS}), SCHEMA)
+RECORD = RunRecord(SUMMARY, _COMMAND, _COMMAND, _OWNED, SCHEMA)
 
 
 def evaluate_model(
@@ -146,16 +149,17 @@ def evaluate_model(
         every = [row for rows in tasks.values() for row in rows]
         content["total"] = as_json(_costs(every, settings.price))
         content["twins"] = as_json(twins(asked, tasks["picture"]))
-        RECORD.save(out, content)
         results = Results(out, content)
-        notes = [_NOTE, *_remarks(every, settings.price)]
+        found = thresholds.find([thresholds.AnsweredQuestions.of_results(results)])
+        content["thresholds"] = as_json([own.record() for own in found if not own.curve.problem])
+        RECORD.save(out, content)
+        notes = [headline(content["tasks"]["picture"]), _NOTE, *_remarks(every, settings.price)]
         if content["twins"]:
             notes.append(_twin_sentence(content["twins"]))
         written = pages(results, table(results), notes, text_columns=2)
         if content["verdict"]:
             written["verdict.csv"] = (judged := verdict(content["verdict"])).csv()
             written["summary.md"] += f"\n{in_words(content['verdict'])}\n\n{judged.markdown(3)}\n"
-        found = thresholds.find([thresholds.AnsweredQuestions.of_results(results)])
         written["summary.md"] += "".join(f"\n- {markdown(line)}" for line in thresholds.write(found, out))
         for name, text in written.items():
             save_text(out / name, text)
@@ -197,6 +201,16 @@ def read_answers(path: Path, file: BinaryIO) -> dict[str, Said]:
         answers[answer.key] = answer
     file.truncate(content.rfind(b"\n") + 1)
     return answers
+
+
+def headline(task: Mapping[str, Any]) -> str:
+    """The accuracy in words, beside that of guesses and of constant answers."""
+    constant = task["constant"]
+    most = max(task["chance"], constant["high"])
+    verdict = "better than both" if task["low"] > most else "not measurably better than both"
+    others = f"guessing has {task['chance']:.3f}, the best constants {constant['accuracy']:.3f}"
+    interval = f"{task['accuracy']:.3f} ({task['low']:.3f} to {task['high']:.3f})"
+    return f"Right in {interval} of {task['n']:,} questions; {others}: {verdict}."
 
 
 def _twin_sentence(found: Mapping[str, Any]) -> str:
