@@ -3,11 +3,11 @@ A curve of GRPO
 ===============
 
 A tiny policy learns to see from rewards alone: it begins with random weights and is never shown an answer.
-It is asked for weathers, colours, kinds and places. Beside each of two runs stands a control whose rewards are
-shuffled among the replies of a batch. Needs PyTorch and matplotlib, and about two minutes of one processor.
+It is asked for weathers, colours, kinds and places. Beside each of two runs stands a control whose rewards
+are shuffled among the replies of a batch. Needs PyTorch and matplotlib, and about two minutes of one processor.
 
-The loop is our own. A trainer of language models, as in :doc:`grpo_step`, generates its replies token by token;
-this policy chooses one of 27 whole replies, and a step takes a hundredth of a second.
+The loop is our own. A trainer of language models, as in :doc:`grpo_step`, generates its replies token by
+token; this policy chooses one of 27 whole replies, and a step takes a hundredth of a second.
 """
 
 import re
@@ -81,7 +81,7 @@ def spread(rewards):
 
 
 def train(seed):
-    """The policy, and rows: seed, whether rewards were shuffled, step, held-out accuracy, mean reward, spread."""
+    """The policy, and rows: seed, rewards shuffled or not, step, held-out accuracy, mean reward, spread."""
     torch.manual_seed(seed)
     policies, tasks, rows, shown = [Policy(), Policy()], iter(Street(level, seed)), [], see(held_out)
     optimizers = [torch.optim.Adam(policy.parameters(), 2e-3) for policy in policies]

@@ -14,7 +14,7 @@ CHANCES = {level: Street(level).chances for level in (1, 7)}
 
 
 def tasks_until_it_moves(level, skill, seed, most, *, by_family=False):
-    """Of a learner that knows a share `skill` of the answers, and guesses the others; most + 1 if it stays."""
+    """Of a learner that knows a share `skill` of the answers and guesses the others; most + 1 if it stays."""
     curriculum, rng = Curriculum(level=level, by_family=by_family), np.random.default_rng([seed, level])
     families = [*CHANCES[level]][: 1 if by_family else None]
     for number in range(1, most + 1):
@@ -109,7 +109,7 @@ def test_scores_of_a_level_that_is_left_do_not_count():
 def test_the_top_and_the_bottom_are_ends():
     for level, score in ((1, 0.0), (9, 1.0)):
         curriculum = Curriculum(level=level)
-        family = [*Street(level).chances][0]
+        family = next(iter(Street(level).chances))
         for _ in range(200):
             curriculum.record({"level": level, "family": family}, score)
         assert curriculum.levels == {"all": level}

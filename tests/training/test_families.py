@@ -254,7 +254,7 @@ def test_a_model_that_knows_nothing_of_compositions_scores_less_there(dataset_of
         np.eye(len(data.names["answers"]))[data[name].column("value")] for name in ("test", COMPOSITION)
     )
     held[::2] = 1 - held[::2]
-    shares = measure(data, test, np.zeros(0), None, None, held)["held_out"]
+    shares = scores_of(data).measure({"test": test, COMPOSITION: held}, None)["held_out"]
     assert (shares["accuracy"], shares["n"], shares["seen"]) == (0.5, 40, None)
     assert shares["families"]["exist"]["seen"]["accuracy"] == 1
     assert shares["families"]["driver"]["seen"] is None

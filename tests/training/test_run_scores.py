@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.complexity.intervals import share
 from simtown.datasets.reading.reader import open_dataset
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.training import run_scores
 from simtown.training.models import build
 from simtown.training.run_scores import deciles, logits_of, scores_of
-from simtown.training.shares import share
 from simtown.training.sources import Resident
 from simtown.training.world import World
 
