@@ -4,7 +4,8 @@ A curve of GRPO
 
 A tiny policy learns to see from rewards alone: it begins with random weights and is never shown an answer.
 It is asked for weathers, colours, kinds and places. Beside each of two runs stands a control whose rewards
-are shuffled among the replies of a batch. Needs PyTorch and matplotlib, and about two minutes of one processor.
+are shuffled among the replies of a batch. Needs PyTorch and matplotlib, and about two minutes of one
+processor.
 
 The loop is our own. A trainer of language models, as in :doc:`grpo_step`, generates its replies token by
 token; this policy chooses one of 27 whole replies, and a step takes a hundredth of a second.
