@@ -136,14 +136,13 @@ class _NormReluDrop(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(
+    def forward(  # noqa: PLR0917 (apply() passes no keywords)
         ctx: Any,
         maps: torch.Tensor,
         added: torch.Tensor | None,
         weight: torch.Tensor,
         bias: torch.Tensor,
         norm: nn.BatchNorm2d,
-        *,
         rate: float,
         places: Places | None,
     ) -> torch.Tensor:
