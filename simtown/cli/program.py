@@ -60,7 +60,7 @@ PANELS = {
     "World": "kinds distractor frequencies test_seed world_seed",
     "Look": "weathers paint jitter masks depth renderer large",
     "Training": "fit:protocol min_steps patience batch learning_rate max_steps stream adaptive same_data",
-    "Model": "answers max_tokens dtype evaluate:batch policy variant tokens",
+    "Model": "answers choices system shots samples max_tokens dtype evaluate:batch policy variant tokens",
     "Servers": "parallel rate timeout retries request price",
     "Machine": "device precision compile cache shard workers engine address jobs allow_model",
 }

@@ -253,12 +253,17 @@ def _sums(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
 
 
 def _effect(parameters: np.ndarray, answers: Answers, sign: int) -> float:
-    """By how much clusters widen the variance of a fitted centre, at least 1."""
+    """By how much clusters widen the likelihood ratio of a fitted centre, at least 1."""
     _, slopes = _slopes(parameters, answers, sign)
     others = slopes[:, 1:]
     own = slopes[:, 0] - others @ np.linalg.lstsq(others, slopes[:, 0], rcond=None)[0]
     sums = _sums(own, answers.cluster)
-    return max(1.0, float((sums @ sums) / (own @ own))) if own.any() else 1.0
+    count, fitted = len(sums), slopes.shape[1]
+    free = count - fitted
+    if count == len(own) or free < 1 or not own.any():
+        return 1.0
+    few = count / free * stats.t.ppf(0.975, free) ** 2 / _DROP  # few clusters say little of how they vary
+    return max(1.0, float(few * (sums @ sums) / (own @ own)))
 
 
 def _profile_end(answers: Answers, falls: bool, best: np.ndarray, cost: float, end: float) -> float:

@@ -35,6 +35,7 @@ from simtown.vlm.chances import best_constants, chance, is_right_constantly
 from simtown.vlm.conditions import AskedExample, AskedSplit, Condition, picture
 from simtown.vlm.controls import CONTROLS
 from simtown.vlm.models import open_model
+from simtown.vlm.prompting import Prompting, over_samples, positions
 from simtown.vlm.referee import in_words, referee, verdict
 from simtown.vlm.vision_model import Query, Said, normalise
 from simtown.vlm.vlm_settings import VlmSettings
@@ -99,12 +100,17 @@ def evaluate_model(
     count = min(len(asked), settings.examples or len(asked))
     if not count:
         raise SettingsError(f"of {dataset.name} has no examples: choose another", "split")
+    prompting = Prompting(settings, asked)
     opened = open_model(model, settings, device, allow_model)
+    if (settings.shots or settings.system) and not opened.holds_turns:
+        option = "shots" if settings.shots else "system"
+        raise SettingsError(f"needs a model of hf: or openai:, not {model}", option)
     kept = recorded(settings) | {"model": without_folders(model), "weights": opened.identity}
     constants = best_constants(dataset)
     kept |= {"data": dataset.name, "seal": dataset.manifest[SEAL]}
     fresh = {"version": __version__, "settings": kept, "tasks": {}}
     conditions: dict[str, tuple[Condition, int]] = {"picture": (picture, count)}
+    conditions |= {f"sample-{number}": (picture, count) for number in range(2, (settings.samples or 1) + 1)}
     if settings.controls:
         few = min(count, settings.controls)
         conditions |= {name: (control, few) for name, control in CONTROLS.items()}
@@ -115,13 +121,14 @@ def evaluate_model(
         order = _asking_order(number) if shuffled else range(number)
         for example in map(asked.__getitem__, order):
             for query in condition(example):
-                yield example, replace(query, key=f"{name}/{query.key}")
+                put = prompting.put(query, example.number)
+                yield example, replace(put, key=f"{name}/{query.key}")
 
     path = out / ANSWERS_FILE
     with RECORD.opened(out, fresh, _deciding) as content, open_to_append(path) as file:
         answers = read_answers(path, file)
         controls = [name for name in conditions if name in CONTROLS]
-        total = count + sum(1 for name in controls for _ in queries(name))
+        total = count * (settings.samples or 1) + sum(1 for name in controls for _ in queries(name))
         progress = bars(f"evaluate {model}", total)
         progress(min(total, sum(key.partition("/")[0] in conditions for key in answers)))
         in_turn = (query for name in conditions for _, query in queries(name, shuffled=True))
@@ -145,6 +152,8 @@ def evaluate_model(
             if rows:
                 write_rows(out / f"{name}.parquet", {key: [row[key] for row in rows] for key in rows[0]})
                 content["tasks"][name] = as_json(summary(rows, settings.price))
+        content["positions"] = positions(tasks["picture"])
+        content["samples"] = _samples([rows for name, rows in tasks.items() if name not in CONTROLS])
         content["verdict"] = as_json(referee(tasks)) if settings.controls else None
         every = [row for rows in tasks.values() for row in rows]
         content["total"] = as_json(_costs(every, settings.price))
@@ -154,6 +163,7 @@ def evaluate_model(
         content["thresholds"] = as_json([own.record() for own in found if not own.curve.problem])
         RECORD.save(out, content)
         notes = [headline(content["tasks"]["picture"]), _NOTE, *_remarks(every, settings.price)]
+        notes += _sentences(content["positions"], content["samples"])
         if content["twins"]:
             notes.append(_twin_sentence(content["twins"]))
         written = pages(results, table(results), notes, text_columns=2)
@@ -213,6 +223,28 @@ def headline(task: Mapping[str, Any]) -> str:
     return f"Right in {interval} of {task['n']:,} questions; {others}: {verdict}."
 
 
+def _samples(samples: Sequence[Sequence[Row]]) -> dict[str, Any]:
+    """Shares over several samples of the same questions; {} of one."""
+    if len(samples) == 1:
+        return {}
+    clusters, found = [row["cluster"] for row in samples[0]], over_samples(samples)
+    shares: dict[str, Any] = {name: share(found[name], clusters) for name in ("any", "majority")}
+    return shares | {"agreement": float(found["agreement"].mean()), "k": len(samples)}
+
+
+def _sentences(letters: Mapping[str, Any], samples: Mapping[str, Any]) -> list[str]:
+    """What positions of options and several samples show, in words."""
+    each = [f"{name} chosen {it['chosen']:.3f}, right {it['right']:.3f}" for name, it in letters.items()]
+    lines = [f"Options: {'; '.join(each)}."] if each else []
+    if samples:
+        shown = [
+            f"{words} {it['accuracy']:.3f} ({it['low']:.3f}-{it['high']:.3f})"
+            for words, it in ((f"pass@{samples['k']}", samples["any"]), ("majority", samples["majority"]))
+        ]
+        lines.append(f"Samples: {', '.join(shown)}, agreement {samples['agreement']:.3f}.")
+    return lines
+
+
 def _twin_sentence(found: Mapping[str, Any]) -> str:
     """The accuracies of twins, and those of guesses, in words."""
     shown = [
@@ -226,7 +258,8 @@ def _twin_sentence(found: Mapping[str, Any]) -> str:
 
 def _row(example: AskedExample, query: Query, said: Said, constants: dict[str, str]) -> Row:
     """A row of results: the question, the reply and its score."""
-    gold, names = query.gold, spoken_names(query.gold.type)
+    gold, letters = query.gold, query.letters
+    names = spoken_names(gold.type) | {letter: answer for answer, letter in letters.items()}
     reply = read_reply(said.text, gold.type, gold.choices, names)
     score = score_reply(said.text, gold, names)
     by_answer = dict(zip(gold.choices, said.scores, strict=True)) if said.scores else {}
@@ -239,6 +272,8 @@ def _row(example: AskedExample, query: Query, said: Said, constants: dict[str, s
         "reply": said.text,
         "answer": reply.answer,
         "why": said.problem or reply.why,
+        "letter": letters.get(gold.answer, ""),
+        "chosen": letters.get(reply.answer or "", ""),
         "score": score,
         "right": score == 1,
         "wrong": reply.answer is not None and score != 1,
