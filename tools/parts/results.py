@@ -14,7 +14,7 @@ from typing import Any
 from simtown.complexity.cell_table import TABLE, read_table
 from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import Run, keep_complete_sizes, read_and_count
-from simtown.complexity.needs import Findings
+from simtown.complexity.quantities import Findings
 from tools.parts.factors import Effect, effects
 
 #: The two models of the paper, the accuracy of sentences, and the paper's worlds.

@@ -26,10 +26,15 @@ class Need:
     """N* of one model in one world for one target by one rule; `samples` and ends may be BELOW or ABOVE.
 
     Attributes:
+        low: end of the interval. If the curve `jumps`, the ends are trained sizes.
         seeds_reached: seeds that reach the target.
         seeds_fewest: seeds of the size that has fewest.
         items: test items of a run.
         smallest: size that was trained; so `largest`.
+        jumps: whether N* lies between two sizes and nothing says where.
+        stuck: runs that never learned; an isotonic N* is of the others.
+        falls: whether the curve falls; an isotonic N* is then the size from which the target holds.
+        next_size: worth training next; None if more seeds are worth more.
     """
 
     model: str
@@ -47,6 +52,10 @@ class Need:
     items: int
     smallest: int
     largest: int
+    jumps: bool = False
+    stuck: int = 0
+    falls: bool = False
+    next_size: int | None = None
 
     def text(self, n: float) -> str:
         """An N* in words: `3,140`, `≤ 250`, `> 60,000`."""
@@ -55,8 +64,15 @@ class Need:
         return f"> {self.largest:,}" if n == ABOVE else f"{n:,.0f}"
 
     def __str__(self) -> str:
-        """N* with its interval: `3,140 (2,900 to 3,400)`, `> 60,000 (41,000 to > 60,000)`."""
+        """N* with its interval: `3,140 (2,900 to 3,400)`, `> 60,000 (41,000 to > 60,000)`.
+
+        Without a known place between two sizes: `between 2,000 and 4,000`, `at most 4,000`, `at least 2,000`.
+        """
         point, low, high = (self.text(n) for n in (self.samples, self.low, self.high))
+        if self.jumps:
+            if self.low == BELOW:
+                return "unknown" if self.high == ABOVE else f"at most {high}"
+            return f"at least {low}" if self.high == ABOVE else f"between {low} and {high}"
         return point if point == low == high else f"{point} ({low} to {high})"
 
 
