@@ -13,6 +13,7 @@ from collections import Counter
 from functools import cache
 from itertools import islice
 
+import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
