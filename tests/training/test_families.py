@@ -240,9 +240,10 @@ def test_runs_on_the_papers_questions_record_nothing_new(run):
 def test_the_command_shows_families_and_writes_them(cli, run, place, tmp_path):
     done = cli("evaluate", run, place, "--json", tmp_path / "test.json").succeeds()
     shares = json.loads((tmp_path / "test.json").read_text())["families"]
+    rows = [line.replace("│", " ").split() for line in done.out.splitlines()]
     for name, share in shares.items():
-        (line,) = [line.split() for line in done.out.splitlines() if line.startswith(f"  {name} ")][:1]
-        assert line[1:3] == [str(share["n"]), f"{share['accuracy']:.3f}"]
+        (row,) = [row for row in rows if row[:2] == ["family", name]]
+        assert row[2:4] == [str(share["n"]), f"{share['accuracy']:.3f}"]
     cli("fit", place, "--out", tmp_path / "run").refuses("'pbn' is for the paper's questions", "cnn-lstm")
 
 

@@ -46,7 +46,7 @@ def expected(flags):
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
     wide = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     ends = {"low": max(middle - wide, 0), "high": min(middle + wide, 1)}
-    return pytest.approx({"accuracy": p, **ends, "n": n}, abs=1e-9)
+    return pytest.approx({"accuracy": p, **ends, "n": n, "clusters": n}, abs=1e-9)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=300))
