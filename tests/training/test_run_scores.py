@@ -70,7 +70,7 @@ def right(split, logits):
 
 def test_accuracy_overall_and_by_relation_is_what_counting_gives(town, guesses):
     shares, flags = scores_of(town).measure(guesses, TRAIN), right(town.test, guesses["test"])
-    assert {k: shares[k] for k in ("accuracy", "low", "high", "n")} == expected(flags)
+    assert {k: shares[k] for k in ("accuracy", "low", "high", "n", "clusters")} == expected(flags)
     by_relation = parts(town.test, flags, lambda e: e.relation)
     assert shares["relations"] == {name: expected(part) for name, part in by_relation.items()}
     assert set(shares["relations"]) == set(RELATION_NAMES)
