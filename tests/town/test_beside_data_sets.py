@@ -112,6 +112,16 @@ def test_ordinary_questions_about_random_towns_have_the_answers_of_data_sets():
     assert states[KNOWN, True] > 50
 
 
+def test_a_town_of_one_vehicle_or_none_is_compared_too():
+    town = Town()
+    for vehicles in (0, 1):
+        questions = "Is there a taxi?", "How many trees are there?", "Is a house left of the taxi?"
+        states = compare(town, oracle(town), replies_of(town, questions))
+        assert states[KNOWN, True] > vehicles
+        if not vehicles:
+            town.place("taxi", x=0.0)
+
+
 def test_no_note_where_data_sets_cannot_ask():
     town = Town.random(seed=2)
     assert not any(

@@ -149,7 +149,7 @@ def _run(views: Views, programs: np.ndarray, at: np.ndarray, by_name: bool) -> V
         kind=views.kind.astype(np.int16)[at],
         solid=views.mesh.astype(np.int16)[at],
         sight=views.sight[at],
-        pose=views.pose.astype(np.float32)[at],
+        pose=np.ascontiguousarray(views.pose[at], dtype=np.float32),
         scale=views.scale[at],
         bulk=(bulks()[views.mesh] * views.scale)[at],
         camera=views.scenes.camera.astype(np.float32)[at],
