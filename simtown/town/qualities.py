@@ -11,18 +11,16 @@ from simtown.assets.street.road_surface import NEAR_KERB
 from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.colours import COLOURS, clear, seen
 from simtown.language.meaning.limits import (
-    HIDDEN,
-    HIDDEN_MARGIN,
     LANE_EDGE,
     NO_COLOUR,
     TOWN_HIDING,
     TOWN_NEARER,
     TOWN_SPEED,
-    UNCLEAR_TURN,
 )
 from simtown.language.meaning.nouns import group_of
+from simtown.language.meaning.programs import DIRECTIONS
 from simtown.language.meaning.solids import distance, truth
-from simtown.language.meaning.views import HEADINGS
+from simtown.language.meaning.views import directions, how_hidden
 from simtown.language.words.questions import with_article
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths
@@ -153,11 +151,10 @@ class View(NamedTuple):
         if attribute == "direction":
             if thing.group not in ("vehicle", "person", "building", "animal"):
                 return None, f"{name} has no front"
-            turn = thing.front - self.camera.yaw
-            turns = {d: abs(math.remainder(turn - angle, math.tau)) for d, angle in HEADINGS.items()}
-            value = min(turns, key=lambda d: turns[d])
-            if turns[value] > math.pi / 4 - UNCLEAR_TURN:
+            place = int(directions(np.array(thing.front - self.camera.yaw)))
+            if place < 0:
                 raise TooCloseError(f"{name} faces between two directions")
+            value = DIRECTIONS[place]
             return value, f"{name} faces {'the ' if value == 'viewer' else ''}{value}"
         right, depth = self.camera.place(thing.x, thing.y)
         side = "right" if right > 0 else "left"
@@ -220,9 +217,10 @@ class View(NamedTuple):
 
     def _hidden(self, share: float, why: str) -> str:
         """A hidden share in words. Raises TooCloseError near the borders of what they mean."""
-        if any(abs(share - border) <= close for border, close in zip(HIDDEN, HIDDEN_MARGIN, strict=True)):
+        place = int(how_hidden(np.array(share)))
+        if place < 0:
             raise TooCloseError(f"{why}, too close to another answer to say")
-        return ANSWERS["hidden"][sum(share > border for border in HIDDEN)]
+        return ANSWERS["hidden"][place]
 
     def same(self, attribute: str, a: Thing, b: Thing) -> Judgement:
         """Whether an attribute of two things has the same value."""

@@ -122,9 +122,10 @@ class Plain:
             case ("query", "distance", one, other) | ("related", "between", one, other):
                 return self.the(one) is not None and self.the(one) == self.the(other)
             case "holds", phrase, test:
-                return any(
+                doubtful = any(
                     self.is_doubtful(part, lambda t: self.holds(t, test)) for part in self.alone(phrase)
                 )
+                return doubtful or any(not self.others(part, test) for part in self.alone(phrase, "every"))
             case "compared", _, phrase, end:
                 return any(
                     self.the(part) is not None and self.the(part) == self.the(end)
@@ -160,11 +161,17 @@ class Plain:
             and not (exists and whichever)
         )
 
-    def alone(self, phrase):
+    def alone(self, phrase, quantifier="the"):
         """The phrases with "the" of some that are joined."""
         if phrase.name in ("and", "or"):
-            return [one for part in phrase.parts for one in self.alone(part)]
-        return [phrase] if phrase.name == "the" else []
+            return [one for part in phrase.parts for one in self.alone(part, quantifier)]
+        return [phrase] if phrase.name == quantifier else []
+
+    def others(self, phrase, test):
+        """What "every" means, without what the predicate is a relation to."""
+        out = self.references(test)
+        members = {t: truth for t, truth in self.members(phrase.parts[0]).items() if not out.get(t)}
+        return {t: None if t in out else truth for t, truth in members.items()}
 
     def is_idle(self, part):
         if part.name == "filter":
@@ -173,6 +180,9 @@ class Plain:
             return not any(self.holds(thing, test) is False for thing in sure)
         if part.name in ("most", "nth"):
             return list(self.candidates(part).values()).count(True) < 2
+        if part.name == "holds":
+            every = [self.others(phrase, part.parts[1]) for phrase in self.alone(part.parts[0], "every")]
+            return any(list(others.values()).count(True) < 2 for others in every)
         return part.name == "every" and list(self.members(part.parts[0]).values()).count(True) < 2
 
     # Questions.
@@ -222,7 +232,7 @@ class Plain:
             case "weather", *kinds:
                 return self.scene.weather.kind in kinds if self.is_clear() else None
             case "holds", phrase, test:
-                return self.over(phrase, lambda thing: self.holds(thing, test))
+                return self.subject(phrase, test)
         comparisons = {"equal": "eq", "more": "gt", "fewer": "lt", "least": "ge", "utmost": "le"}
         compare = getattr(operator, comparisons[form.name])
         ranges = [range(low, high + 1) for low, high in map(self.amount, form.parts)]
@@ -326,6 +336,40 @@ class Plain:
     def meant(self, phrase):
         members = self.members(phrase.parts[0])
         return dict.fromkeys(members) if phrase.name == "the" and self.the(phrase) is None else members
+
+    def subject(self, phrase, test):
+        """The truth of a predicate of a subject; "every" leaves out what the predicate is a relation to."""
+        if phrase.name in ("and", "or"):
+            join = conjunction if phrase.name == "and" else disjunction
+            return join([self.subject(part, test) for part in phrase.parts])
+        out = self.references(test) if phrase.name == "every" else {}
+        return self.over(phrase, lambda thing: self.holds(thing, test), out)
+
+    def references(self, form):
+        """What a predicate or a phrase is about: "the ..." of any part joined by "and", of all by "or"."""
+        match form.name, *form.parts:
+            case "the", _:
+                return self.meant(form)
+            case ("and" | "or") as join, *parts:
+                return self.together(join, map(self.references, parts))
+            case "not", part:
+                return self.references(part)
+            case "compared", _, phrase, *_:
+                return self.references(phrase)
+            case (("related" | "same"), _, *phrases):
+                return self.together("and", map(self.references, phrases))
+        return {}
+
+    def together(self, join, parts):
+        parts = list(parts)
+        every = {thing for part in parts for thing in part}
+        number = len(parts) if join == "or" else 1
+        found = {t: [part[t] for part in parts if t in part] for t in every}
+        return {
+            t: True if truths.count(True) >= number else None
+            for t, truths in found.items()
+            if len(truths) >= number
+        }
 
     def over(self, phrase, judge, out=None):
         """The truth of something of what a phrase means; the things in `out` are left out, perhaps."""

@@ -27,7 +27,7 @@ from simtown.language.meaning.programs import (
 )
 from simtown.scenes.crowd import crowd_camera, place_crowds
 from simtown.scenes.paint import may_change
-from simtown.scenes.scene import empty_batch
+from simtown.scenes.scene import Scene, SceneBatch, Vehicle, empty_batch
 from simtown.scenes.street import SLOTS, draw_street
 from simtown.scenes.weather import WEATHERS
 from tests.language.plain import plain_scenes
@@ -152,6 +152,33 @@ def test_the_evaluator_equals_its_oracle():
 
 def test_a_clause_within_a_clause_has_its_own_subjects():
     assert compare(150, 0, 5, programs_of_what_stands_between)["holds", KNOWN] > 50
+
+
+def programs_of_every_other_one(batch, n, seed):
+    """Programs about every vehicle, and how it stands to one or two of them."""
+    rows, forms = np.arange(len(batch)), []
+    tests = (
+        "related(right of, the(all({a})))", "not(related(behind, the(most(leftmost, all(vehicle)))))",
+        "or(related(right of, the(all({a}))), same(lane, the(all({b}))))", "compared(nearest, the(all({a})))",
+        "and(has(lane, near), related(left of, and(the(all({a})), the(all({b})))))",
+        "related(between, the(all({a})), the(all({b})))", "related(behind, or(the(all({a})), the(all({b}))))",
+    )  # fmt: skip
+    for row, kinds in enumerate(batch.entity):
+        a, b, *_ = [ENTITIES[kind] for kind in kinds if kind >= 0]
+        test = tests[row % len(tests)].format(a=a, b=b)
+        forms.append(parse(f"holds(every(all(vehicle)), {test})"))
+    return rows, forms
+
+
+def test_every_leaves_out_what_it_is_compared_with():
+    states = compare(200, 0, 6, programs_of_every_other_one)
+    assert states["holds", KNOWN] > 50
+    places = ("taxi", -7.0), ("coach", 0.0), ("tram", 9.0)
+    scene = Scene([Vehicle(kind, x, 1.85, 0.0) for kind, x in places])
+    batch = SceneBatch.of([scene])
+    program = stored([encode(parse("holds(every(all(vehicle)), related(right of, the(all(taxi))))"))])
+    values = evaluate(batch, program)
+    assert (values.state[0], values.answer[0]) == (KNOWN, 1)
 
 
 @pytest.mark.slow

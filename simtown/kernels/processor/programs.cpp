@@ -488,6 +488,46 @@ struct Evaluator {
 
     // Questions.
 
+    // What a predicate is a relation to, all the same: "every bus left of the school bus" is about the other buses.
+    Set references(const Node* test)
+    {
+        const Node *const* parts = test->parts;
+        switch (test->name) {
+        case NOT: return references(parts[0]);
+        case AND:
+        case OR: return together(test, [&](const Node* part) { return references(part); });
+        case SAME:
+        case COMPARED: return referents(parts[1]);
+        case RELATED: {
+            Set found = referents(parts[1]);
+            if (test->count < 3) return found;
+            Set other = referents(parts[2]);
+            return {found.sure | other.sure, found.possible | other.possible};
+        }
+        }
+        return {0, 0};
+    }
+
+    Set referents(const Node* phrase)
+    {
+        if (phrase->name == THE) return meant(phrase);
+        if (phrase->name == AND || phrase->name == OR)
+            return together(phrase, [&](const Node* part) { return referents(part); });
+        return {0, 0};
+    }
+
+    // What any of some parts is about ("and"), or each ("or").
+    template <class Find> static Set together(const Node* whole, const Find& find)
+    {
+        Set all = find(whole->parts[0]);
+        for (int k = 1; k < whole->count; k++) {
+            Set part = find(whole->parts[k]);
+            if (whole->name == AND) all.sure |= part.sure, all.possible |= part.possible;
+            else all.sure &= part.sure, all.possible &= part.possible;
+        }
+        return all;
+    }
+
     int holds(const Node* phrase, const Node* test)
     {
         int is[MOST_SLOTS], all;
@@ -508,6 +548,12 @@ struct Evaluator {
             return 0;
         }
         Set set = those(phrase);
+        if (phrase->name == EVERY) {
+            Set out = references(test);
+            set = {set.sure & ~out.possible, set.possible & ~out.sure};
+            ill_posed |= !set.possible;
+            idle |= count_of(set.sure) < 2;
+        }
         judge_all(test, set.possible, is);
         all = phrase->name == EVERY ? 1 : -1;
         for (Slots left = set.possible; left; left &= left - 1)

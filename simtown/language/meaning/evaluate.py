@@ -7,7 +7,7 @@ does. simtown/kernels/processor/programs.cpp runs them.
   said, and nothing if perhaps there is none. What is the same for all that it may be is not "too close to
   say": if perhaps there is none, the question cannot be asked.
 - "every" member has a property only if there is one. Nothing stands in a relation to itself, so that "every
-  bus" next to a bus means every other one.
+  bus" next to a bus means every other one, and "every bus" left of the school bus all but the school bus.
 - What is nearest to a thing is another thing.
 - What stands beside the road has no driver, colour, lane or direction: that it has one is false, and what it
   has cannot be asked. It is possibly there if little of it shows; what could be taken for it, or shows some,
@@ -150,7 +150,7 @@ def _run(views: Views, programs: np.ndarray, at: np.ndarray, by_name: bool) -> V
         kind=views.kind.astype(np.int16)[at],
         solid=views.mesh.astype(np.int16)[at],
         sight=views.sight[at],
-        pose=views.pose.astype(np.float32, order="C")[at],
+        pose=np.ascontiguousarray(views.pose[at], dtype=np.float32),
         scale=views.scale[at],
         bulk=(bulks()[views.mesh] * views.scale)[at],
         camera=views.scenes.camera.astype(np.float32)[at],
