@@ -7,11 +7,13 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import is_dataclass
+from contextlib import suppress
+from dataclasses import is_dataclass, replace
 from importlib import import_module
 from inspect import signature
 from itertools import chain
 from pathlib import Path
+from typing import get_origin
 
 import cv2
 import numpy as np
@@ -26,9 +28,9 @@ from simtown.cli import places
 from simtown.cli.command import RefusalError, command
 from simtown.cli.program import COMMANDS, GROUPS, examples_of
 from simtown.complexity.need_report import report
-from simtown.core import extras
+from simtown.core import extras, options
 from simtown.core.files import DamagedError
-from simtown.core.options import SettingsError, options_of
+from simtown.core.options import SettingsError, options_of, recorded
 from simtown.core.progress import PREFIX
 from simtown.datasets.making import manifests
 from simtown.datasets.proving.verify import verify
@@ -704,6 +706,33 @@ def test_a_command_and_python_have_the_same_defaults(kind, given):
     defaults = {name: option.default for name, option in options.items()}
     command(run)(**defaults | required | given)
     assert made == [kind(**required, **given)]
+
+
+#: Values of every type, one of which each option takes beside its default. An address needs an engine.
+VALUES = [True, False, 0.25, 0.5, 2, 3, 4, 99, (), ("x",), Path("x.gif")]
+VALUES += ["x", "4", "1,2", "{}", "random", "snow", "x.gif"]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if "address" not in options_of(kind)])
+def test_each_option_is_recorded_if_it_decides_results(kind):
+    """Another value of a recorded field makes other settings, which are not continued; of no other field."""
+    required = (name for name, field in signature(kind).parameters.items() if field.default is field.empty)
+    plain = kind(**dict.fromkeys(required, "majority"))
+    for name, (type_, about) in options_of(kind).items():
+        type_ = tuple if get_origin(type_) is tuple else type_
+        for value in (about.choices[:1], *about.choices, *VALUES):
+            if value == getattr(plain, name) or not isinstance(value, type_):
+                continue
+            with suppress(ValueError, RefusalError):
+                changed = replace(plain, **{name: value})
+                options.check(changed)
+                break
+        else:
+            pytest.fail(f"no other value of {name}")
+        before, after = recorded(plain), recorded(changed)
+        assert {n for n in before if before[n] != after[n]} - {"val", "test"} == (
+            {name} - {"val", "test"} if about.recorded else set()
+        )
 
 
 PAIRS = {"generate": simtown.generate, "complexity": report, "clip": simtown.Town.film, "verify": verify}

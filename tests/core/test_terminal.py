@@ -20,6 +20,7 @@ from simtown.core import stopping
 from simtown.core.console import PlainConsole, page, styled
 from simtown.core.terminal import complain, guard, say, say_block, shell_words
 from simtown.core.untrusted import printable
+from simtown.render.frames import CardWarning
 
 #: Clears a screen, renames a window, hides what follows, ends a line, turns the order round, breaks markup,
 #: and is no character at all.
@@ -104,6 +105,7 @@ def test_tables_and_bars_show_markup_as_it_is(monkeypatch):
 def test_warnings_and_logs_of_libraries_are_filtered(capsys):
     guard()
     assert harmless(warnings.formatwarning(EVIL, UserWarning, "x.py", 1, "line"))
+    assert warnings.formatwarning("half as many", CardWarning, "x.py", 1) == "simtown: half as many\n"
     logging.getLogger("somebody").warning("a model of type %s", EVIL)
     assert harmless(capsys.readouterr().err)
 

@@ -36,12 +36,6 @@ def external(file):
     file.create_dataset("question", (20,), "S96", external=[(secret, 0, h5py.h5f.UNLIMITED)])
 
 
-def linked(file, name, link):
-    file["moved"] = file[name]
-    del file[name]
-    file[name] = link
-
-
 def with_chunk(name, content):
     """The array with one chunk's bytes exchanged."""
     return lambda file: file[name].id.write_direct_chunk((0,) * file[name].ndim, content)
@@ -49,8 +43,6 @@ def with_chunk(name, content):
 
 ARRAYS = {
     "bytes of another file": external,
-    "link inside": lambda file: linked(file, "question", h5py.SoftLink("/moved")),
-    "group of another file": lambda file: linked(file, "scene", h5py.ExternalLink("../other.h5", "/")),
     "not zstd": with_chunk("margin", b"milk"),
     "a terabyte in lz4": with_chunk("images", (1 << 40).to_bytes(8, "big") + b"\x40\0\0\0\0\0\0\4milk"),
     "a chunk cut short": with_chunk("images", (48 * 48 * 3).to_bytes(8, "big") + b"\0\0\x1b\0\0\0\x1a\0milk"),
