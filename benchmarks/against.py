@@ -20,6 +20,8 @@ from time import perf_counter, process_time
 import numpy as np
 from machine import RESULTS, Apart, Rows, machine, options
 
+from simtown.datasets.source import source_of
+
 HERE = Path(__file__).parents[1]
 #: Worlds that are sampled: the settings beside the default ones.
 WORLDS = {
@@ -41,7 +43,7 @@ class Checkout:
 
         assert sys.modules["simtown"].__file__ == str(checkout / "simtown" / "__init__.py")
         self.sample, self.raster, self.size = sample, Raster(), size
-        self.recipes = {world: Settings(**more).recipe("train") for world, more in WORLDS.items()}
+        self.recipes = {world: source_of(Settings(**more)).recipe("train") for world, more in WORLDS.items()}
         starts = range(0, 1000, 250)
         self.scenes = [sample(self.recipes["default"], np.arange(n, n + 250)).scene for n in starts]
 

@@ -38,15 +38,16 @@ from simtown.core.callbacks import FitCallback
 from simtown.datasets.making.generate import generate
 from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import check_settings
 from simtown.language.asking.question_world import MOST_COUNT
 from simtown.language.asking.search import search
 from simtown.language.meaning.evaluate import KNOWN
 from simtown.language.meaning.forms import Form
 from simtown.training import ask
-from simtown.training.family_scores import oracle
 from simtown.training.fit import fit
 from simtown.training.fit_settings import FitSettings, precision_of
 from simtown.training.models import options as options_of
+from simtown.training.run_scores import FamilyScores
 
 MODELS = ("question-only", "picture-only", "cnn-lstm")
 ANY_STREET = Form("query", ("lane", Form("the", (Form("most", ("leftmost", Form("all", ("vehicle",)))),))))
@@ -103,7 +104,7 @@ def main() -> None:
         seed=args.seed,
         questions=tuple(args.questions),
     )
-    settings.check()
+    check_settings(settings)
     made = f"{args.n} examples, {args.entities} entities, {args.size}x{args.size}, {args.steps} steps"
     rows = Rows(args.out, f"{made}, seed {args.seed}; {machine('numpy', 'torch')}")
     with tempfile.TemporaryDirectory() as temporary:
@@ -128,7 +129,7 @@ def _write(
     rows: Rows, rules: str, dataset: Dataset, tests: dict[str, dict[str, Any]], pairs: dict[str, Any] | None
 ) -> None:
     """A row for each family, and one for all."""
-    derived, family, first = oracle(dataset), dataset.test.column("family"), tests[MODELS[0]]
+    derived, family, first = FamilyScores(dataset).oracle(), dataset.test.column("family"), tests[MODELS[0]]
     for number, name in enumerate([*dataset.names["families"], "all"]):
         if name != "all" and name not in first["families"]:
             continue  # the test set has no question of it

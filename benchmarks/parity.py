@@ -17,6 +17,7 @@ import numpy as np
 from machine import RESULTS, Rows, machine, options
 
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.paper import sample
 from simtown.render.cuda.engine import Cuda
 from simtown.render.raster import Raster
@@ -27,7 +28,7 @@ def main() -> None:
     sizes = ["64", "97x64", "128", "256"]
     args = options(__doc__, scenes=500, sizes=sizes, runs=2, out=RESULTS / "parity.csv")
     settings = Settings(entities=102, frequencies="uniform", distractor=True, jitter=1.0, seed=29)
-    scenes = sample(settings.recipe("train"), np.arange(args.scenes)).scene
+    scenes = sample(source_of(settings).recipe("train"), np.arange(args.scenes)).scene
     scenes.weather[:] = np.arange(args.scenes) % len(WEATHERS)
     card, differing = Cuda(), 0
     rows = Rows(args.out, f"{card.card.name}, {machine('numpy')}")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from simtown.assets.own import use_kinds
     from simtown.datasets.making.generate import generate
     from simtown.datasets.making.hand_made import write_dataset
+    from simtown.datasets.question_files import read_question_files
     from simtown.datasets.reading.reader import open_dataset
     from simtown.datasets.settings import Settings
     from simtown.page.server import play
@@ -36,6 +37,7 @@ __all__ = [
     "generate",
     "open_dataset",
     "play",
+    "read_question_files",
     "use_kinds",
     "write_dataset",
 ]
@@ -45,6 +47,7 @@ _HOMES = {
     "write_dataset": "simtown.datasets.making.hand_made",
     "open_dataset": "simtown.datasets.reading.reader",
     "Settings": "simtown.datasets.settings",
+    "read_question_files": "simtown.datasets.question_files",
     "Camera": "simtown.scenes.camera",
     "Scene": "simtown.scenes.scene",
     "SceneBatch": "simtown.scenes.scene",

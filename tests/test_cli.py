@@ -33,6 +33,7 @@ from simtown.core.progress import PREFIX
 from simtown.datasets.making import manifests
 from simtown.datasets.proving.verify import verify
 from simtown.datasets.reading.reader import open_dataset
+from simtown.datasets.settings import Settings
 from simtown.render.instances import instances
 from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch
@@ -58,13 +59,7 @@ def town(rich, copy):
 # help, version, and the process as a whole
 
 
-def test_help_has_panels_and_two_examples_that_parse(cli):
-    out = cli("generate", "--help").succeeds().out
-    panels = [line for line in out.splitlines() if line.endswith(":") and not line.startswith(" ")]
-    assert panels == ["Options:", "Questions:", "World:", "Look:", "Machine:", "Examples:"]
-    assert out.index("World:") < out.index("--distractor") < out.index("Look:") < out.index("--jitter")
-    asking = cli("probe", "ask", "--help").succeeds().out
-    assert asking.index("--out") < asking.index("--classes"), "what must be given comes first"
+def test_help_has_two_examples_that_parse(cli):
     for name, parsed in every_command().items():
         lines = examples_of(f"simtown {name}", getattr(parsed, "commands", {})) if name else []
         shown = cli(*name.split(), "-h" if name else "--help").succeeds().out
@@ -94,7 +89,6 @@ def test_no_option_or_argument_takes_an_empty_word_for_a_path(cli):
 
 def test_the_help_of_the_program_groups_every_command(cli):
     out = cli("--help").succeeds().out
-    assert out.index("Data sets:") < out.index("  generate") < out.index("Models:") < out.index("  fit")
     assert all(out.count(f"\n  {name} ") == 1 for name in COMMANDS)
     assert sorted(" ".join(GROUPS.values()).split()) == sorted(COMMANDS)
 
@@ -192,11 +186,6 @@ def test_the_version_and_the_start_without_words(cli):
         assert f"simtown {name}" in out
 
 
-def test_what_is_missing_comes_with_an_example(cli):
-    cli("fit").refuses("dataset", "for example simtown fit")
-    cli("vg", "stats").refuses("directory", "for example simtown vg stats vg")
-
-
 def test_the_package_runs_as_a_module(tmp_path):
     words = [sys.executable, "-m", "simtown"]
     made = [*words, "generate", *map(str, SMALL[:-1]), "2", "--out", "x"]
@@ -280,7 +269,7 @@ def test_a_name_that_may_be_several_folders_or_none_is_refused(several, cli):
 )
 def test_a_name_cut_within_a_word_is_refused_and_names_the_folder(means, name, folder, several):
     (several / "town-b").rename(several / "set-20-1000")
-    with pytest.raises(RefusalError, match=f"may be {folder}: write more of the name"):
+    with pytest.raises(RefusalError, match=f"may be {folder}"):
         means(name)
 
 
@@ -355,31 +344,16 @@ def test_generate_tells_where_and_what(here, cli):
 
 
 def test_generate_passes_every_option_on(here, cli):
-    words = [
-        "--entities", 40, "--n", 6, "--val", 2, "--test", 0, "--distractor", "--size", "48x32", "--seed", -3,
-        "--frequencies", "zipf:1", "--relations", "right of, left of", "--phrasing", "varied",
-        "--weather", "fog,night", "--jitter", 0.25, "--masks", "--depth", "--shard", 4, "--workers", 1,
-        "--out", "deep/er",
-    ]  # fmt: skip
-    cli("generate", *words).succeeds()
-    dataset = open_dataset(here / "deep" / "er")
-    s = dataset.settings
-    numbers = (s.entities, s.n, s.val, s.test, s.distractor, s.width, s.height, s.seed)
-    assert numbers == (40, 6, 2, 0, True, 48, 32, -3)
-    assert (s.relations, s.weathers) == (("right of", "left of"), ("fog", "night"))
-    assert (s.frequencies, s.phrasing) == ("zipf:1", "varied")
-    assert (s.jitter, s.masks, s.depth, s.shard) == (0.25, True, True, 4)
-    assert {WEATHERS[w] for w in dataset.train.column("scene/weather")} <= {"fog", "night"}
-    assert dataset.train[0].depth.shape == (32, 48)
-
-
-@pytest.mark.parametrize(
-    ("words", "counts"), [((), "6 train + 6 val + 6 test"), (("--val", 8), "6 train + 8 val")]
-)
-def test_generate_makes_no_more_examples_to_test_than_to_train(words, counts, here, cli):
-    outcome = cli("generate", "--n", 6, "--size", 32, "--workers", 1, *words).succeeds()
-    assert counts in outcome.err.splitlines()[0]
-    assert [path.name for path in here.iterdir()] == [f"simtown-60-6-32x32{'-val8' if words else ''}"]
+    words = """--entities 40 --n 6 --val 2 --test 0 --distractor --size 48x32 --seed -3 --frequencies zipf:1
+    --relations "right of, left of" --phrasing varied --weather fog,night --jitter 0.25 --masks --depth
+    --shard 4 --workers 1 --out deep/er"""
+    cli("generate", *shlex.split(words)).succeeds()
+    wanted = Settings(
+        entities=40, n=6, val=2, test=0, width=48, height=32, seed=-3, distractor=True, frequencies="zipf:1",
+        relations=("right of", "left of"), phrasing="varied", weathers=("fog", "night"), jitter=0.25,
+        masks=True, depth=True, shard=4,
+    )  # fmt: skip
+    assert open_dataset(here / "deep" / "er").settings == wanted
 
 
 @pytest.mark.parametrize(
@@ -517,20 +491,6 @@ def test_render_draws_a_random_street(here, cli):
     assert png(here / "town-0-2.png").shape == (576, 1024, 3)
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--weather", "sno"], "did you mean snow?"),
-        (["--vehicles", "taxii"], "did you mean taxi"),
-        (["--vehicles", "99"], "vehicles is 99"),
-        (["{}/train:0", "--seed", "1"], "leave them out"),
-    ],
-)
-def test_a_street_that_cannot_be_is_refused(words, message, plain, here, cli):
-    cli("render", *(word.format(plain) for word in words)).refuses(message)
-    assert not list(here.glob("*.png"))
-
-
 def test_render_writes_a_model_for_viewers(rich, here, cli):
     """GLB: a node an instance by its name, metres, y up; each where and as large as in the scene."""
     outcome = cli("render", f"{rich}/train:0", "--size", 32, "--glb", "scene.glb").succeeds()
@@ -575,14 +535,6 @@ def test_a_render_that_finds_the_disk_full_leaves_nothing(rich, here, cli, monke
 # info
 
 
-def test_info_tells_what_is_in_it(rich, cli):
-    out = cli("info", rich).succeeds().out
-    for word in ("64 x 32", "40 entities", "zipf:0.5", "placement", "distractor", "50.0%", "val", "tractor"):
-        assert word in out, word
-    for accepted in json.loads((rich / "manifest.json").read_text())["acceptance"].values():
-        assert f"{accepted['rate']:.1%}" in out
-
-
 def test_info_begins_with_a_summary_fits_a_terminal_and_writes_json(here, cli):
     cli("generate", *SMALL, "--entities", 60, "--out", "x").succeeds()
     short, long = (
@@ -610,39 +562,69 @@ def test_info_without_timings_or_some_splits(here, cli):
 # whatever is wrong
 
 
-GENERATE = [
-    (["--entities", 1], "--entities"), (["--entities", 103], "--entities"),
-    (["--entities", 2, "--distractor"], "--entities"), (["--entities", "many"], "--entities"),
-    (["--n", 7], "--n"), (["--n", 0], "--n"),
-    (["--n", "1.5"], "--n is '1.5': give a whole number"), (["--val", 3], "--val"),
-    (["--test", 1], "--test"), (["--size", 16], "16"), (["--size", "4097x64"], "4097"),
-    (["--size", "64x"], "64x"), (["--size", "64x32x32"], "64x32x32"), (["--size", ""], "--size"),
-    (["--relations", "nonsense"], "--relations nonsense"), (["--relations", "left of,left of"], "twice"),
-    (["--weather", "nonsense"], "--weather nonsense"), (["--weather", ""], "--weather"),
-    (["--frequencies", "nonsense"], "nonsense"), (["--frequencies", "missing.csv"], "missing.csv"),
-    (["--frequencies", "zipf:-1"], "zipf:-1"), (["--frequencies", "few.csv"], "few.csv"),
-    (["--frequencies", "zero.csv", "--entities", 2], "zero"), (["--jitter", "nan"], "--jitter"),
-    (["--phrasing", "x"], "--phrasing x"), (["--shard", 3], "--shard"), (["--workers", 0], "--workers"),
-    (["--engine", "x"], "--engine x"), (["--address", "auto"], "--engine ray"),
-    (["--nonsense"], "--nonsense"), (["extra"], "extra"),
-    (["--out", "keep.txt"], "keep.txt"), (["--out", "/dev/null/x"], "/dev/null"),
-    (["--out", "folder"], "folder"), (["--out", "town"], "entities"),
-]  # fmt: skip
-OTHERS = [
-    (["nonsense"], "nonsense"), (["preview"], "--random"), (["preview", "town", "--random"], "--random"),
-    (["preview", "--entity", "fire trck"], "fire truck"), (["preview", "--entity", ","], "entity"),
-    (["preview", "--weather", "nonsense"], "nonsense"), (["preview", "town", "--n", 0], "--n"),
-    (["preview", "town", "--split", "exam"], "--split"), (["preview", "town", "--renderer", "x"], "renderer"),
-    (["preview", "town", "--out", "sheet.jpg"], ".png"),
-    (["preview", "--random", "--entities", 1], "entities"),
-    (["preview", "town", "--out", "missing/x.png"], "missing"), (["preview", "nowhere"], "nowhere"),
-    (["preview", "keep.txt"], "keep.txt"), (["preview", "foreign"], "foreign"),
-    (["render", "town/train"], "train:7"), (["render", "town/train:-1"], "train:7"),
-    (["render", "town/train:24"], "0 to 23"), (["render", "town/train-00002.h5:4"], "0 to 3"),
-    (["render", "missing.h5:0"], "missing.h5"), (["render", ":3"], "SHARD:INDEX"), (["info"], "argument"),
-    (["info", "folder"], "folder"), (["info", "town", "more"], "more"), (["verify", "foreign"], "foreign"),
-    (["verify", "town", "--pictures", -1], "--pictures"),
-]  # fmt: skip
+#: Words of a command, and what the refusal names.
+REFUSED = r"""
+    generate --entities 1 : --entities
+    generate --entities 103 : --entities
+    generate --entities 2 --distractor : --entities
+    generate --entities many : --entities
+    generate --n 7 : --n
+    generate --n 1.5 : --n is '1.5': give a whole number
+    generate --val 3 : --val
+    generate --size 4097x64 : 4097
+    generate --size 64x : 64x
+    generate --size '' : --size
+    generate --relations 'left of,left of' : twice
+    generate --weather nonsense : --weather nonsense
+    generate --weather '' : --weather
+    generate --frequencies nonsense : nonsense
+    generate --frequencies missing.csv : missing.csv
+    generate --frequencies zipf:-1 : zipf:-1
+    generate --frequencies few.csv : few.csv
+    generate --frequencies zero.csv --entities 2 : zero
+    generate --jitter nan : --jitter
+    generate --phrasing x : --phrasing x
+    generate --shard 3 : --shard
+    generate --workers 0 : --workers
+    generate --engine x : --engine x
+    generate --address auto : --engine ray
+    generate --nonsense : --nonsense
+    generate extra : extra
+    generate --out keep.txt : keep.txt
+    generate --out /dev/null/x : /dev/null
+    generate --out folder : folder
+    generate --out town : entities
+    nonsense : nonsense
+    preview : --random
+    preview town --random : --random
+    preview --entity 'fire trck' : fire truck
+    preview --entity , : entity
+    preview --weather nonsense : nonsense
+    preview town --n 0 : --n
+    preview town --split exam : --split
+    preview town --renderer x : renderer
+    preview town --out sheet.jpg : .png
+    preview --random --entities 1 : entities
+    preview town --out missing/x.png : missing
+    preview nowhere : nowhere
+    preview keep.txt : keep.txt
+    preview foreign : foreign
+    render town/train : train:7
+    render town/train:-1 : train:7
+    render town/train:24 : 0 to 23
+    render town/train-00002.h5:4 : 0 to 3
+    render missing.h5:0 : missing.h5
+    render :3 : SHARD:INDEX
+    info : argument
+    info folder : folder
+    info town more : more
+    verify foreign : foreign
+    verify town --pictures -1 : --pictures
+    render --weather sno : did you mean snow?
+    render --vehicles taxii : did you mean taxi
+    render --vehicles 99 : vehicles is 99
+    render town/train:0 --seed 1 : leave them out
+"""
 
 
 @pytest.fixture
@@ -661,7 +643,9 @@ def littered(town, here):
 def test_bad_words_are_refused_in_one_line_that_names_the_option(littered, cli, contents):
     before, failures = contents(littered), []
     small = [str(word) for word in SMALL]
-    for words, named in [*((["generate", *words], named) for words, named in GENERATE), *OTHERS]:
+    for line in REFUSED.strip().splitlines():
+        words, named = line.strip().rsplit(" : ", 1)
+        words = shlex.split(words)
         if words[0] == "generate":
             given = dict(zip(small[::2], small[1::2], strict=True)) | {"--out": "new"}
             words = [*words, *chain(*(pair for pair in given.items() if pair[0] not in words))]

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -29,6 +30,40 @@ LAYERS = (
     ("cli",),
 )
 LAYER = {package: row for row, packages in enumerate(LAYERS) for package in packages}
+#: {module: modules of simtown that its functions import}, by last names, which are unique. Commands import
+#: what they run, so `simtown.cli` is not listed. Delete what is gone; add nothing that can be imported early.
+LATE = {
+    "engines": "opengl",
+    "finetune": "huggingface",
+    "finished_runs": "resolved_settings settings",
+    "fit_settings": "compiling",
+    "models": "encoder hub_models program_models server_model",
+    "need_report": "learning_figure needs_figure",
+    "nouns": "solids",
+    "opening": "causal corpus huggingface lstm masked ngram oracle wordvectors",
+    "own": "own_mesh",
+    "paint": "atlas",
+    "plan": "size_search",
+    "relations": "exact",
+    "render": "card",
+    "renderers": "card",
+    "session": "export_scene hand_made",
+    "settings": "streams",
+    "source": "family_questions paper_questions",
+    "spatial_study": "train",
+    "study_settings": "scorers",
+    "sweep": "fit models",
+    "thresholds": "ask",
+    "town": "as_example clip",
+    "visual_study": "soft_prompts",
+}
+#: Libraries that functions import, since they take long to import or may be absent.
+LIBRARIES = (
+    "IPython PIL cuda cv2 fsspec h5py huggingface_hub lemminflect matplotlib numpy pybullet pyrender ray "
+    "scipy sklearn spellchecker textblob threadpoolctl torch transformers trimesh"
+)
+#: Modules that import a module by a string.
+BY_STRING = "export models own program program_models renderers simtown"
 
 
 @cache
@@ -64,6 +99,24 @@ def imports(nodes_of=ast.walk):
             elif isinstance(node, ast.Import):
                 found += [(name, alias.name, node.lineno) for alias in node.names]
     return [entry for entry in found if entry[1].partition(".")[0] == ROOT.name]
+
+
+def late_imports():
+    """(importing module, imported module) of every import in a function."""
+    for name, tree in modules().items():
+        for function in ast.walk(tree):
+            if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import):
+                    yield from ((name, alias.name) for alias in node.names)
+                elif isinstance(node, ast.ImportFrom):
+                    whole = (f"{node.module}.{alias.name}" for alias in node.names)
+                    yield from ((name, module if module in modules() else node.module) for module in whole)
+
+
+def last(module):
+    return module.rpartition(".")[2]
 
 
 def package_of(module):
@@ -111,6 +164,52 @@ def test_nothing_of_simtown_is_imported_under_another_name():
         if alias.asname not in (None, alias.name)
     ]
     assert renamed == []
+
+
+def test_functions_import_nothing_but_what_is_listed():
+    libraries, late = set(), defaultdict(set)
+    for importer, imported in late_imports():
+        library = imported.partition(".")[0]
+        if library != ROOT.name:
+            libraries |= {library} - sys.stdlib_module_names
+        elif package_of(importer) != "cli":
+            late[last(importer)].add(last(imported))
+    assert late == {name: {*imported.split()} for name, imported in LATE.items()}
+    assert libraries <= {*LIBRARIES.split()}
+
+
+def test_modules_are_imported_by_a_string_only_where_listed():
+    calls = {
+        last(name)
+        for name, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and last(ast.unparse(node.func)) in ("import_module", "__import__")
+    }
+    assert calls == {*BY_STRING.split()}
+
+
+#: What makes data draws from :mod:`simtown.core.streams` alone, so that an example depends on its address.
+MAKERS = ("assets", "datasets", "gym", "kernels", "language", "render", "scenes", "town")
+#: A folder of them that only measures data.
+MEASURES = "simtown.datasets.audit"
+CHANCE = re.compile(r"(np|numpy)\.random|random(\.|$)|uuid|os\.urandom|torch\.rand")
+
+
+def test_nothing_random_but_streams_makes_data():
+    """Neither the `random` of Python nor that of NumPy, PyTorch or the system."""
+    found = []
+    for name, tree in modules().items():
+        if package_of(name) not in MAKERS or name.startswith(MEASURES):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                named = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                named = [f"{node.module}.{alias.name}" for alias in node.names]
+            else:
+                named = [ast.unparse(node)] if isinstance(node, ast.Attribute) else []
+            found += [(name, word) for word in named if CHANCE.match(word)]
+    assert found == []
 
 
 @pytest.mark.parametrize(("yours", "kept"), [(None, "passive"), ("active", "active")])

@@ -175,15 +175,6 @@ def test_no_extra_of_all_is_missing_on_linux():
     assert not lacking("3.11.2", "linux", "x86_64")
 
 
-def test_an_extra_that_does_not_resolve_is_named(monkeypatch, capsys):
-    def attempt(extras, *case):
-        return "no wheels for vg" if case == ("3.13", "macOS arm64", True) else ""
-
-    monkeypatch.setattr(resolve, "resolve", attempt)
-    assert resolve.check(list(EXTRAS)) == 1
-    assert "Python 3.13, macOS arm64, with constraints.txt: no wheels for vg" in capsys.readouterr().out
-
-
 @pytest.mark.slow
 def test_the_lines_of_the_readme_run_in_a_clone_into_which_simtown_was_installed(tmp_path):
     """There the sources, which have no kernels, hide the package, which has."""

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 import simtown
+from simtown.core import progress
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.notebook import OBJECT, SUBJECT
 from simtown.datasets.reading.reader import open_dataset
@@ -82,8 +83,9 @@ def test_progress_is_shown_where_somebody_watches(tmp_path, capsys, monkeypatch)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     simtown.generate(TINY, "silent", callback=ProgressCallback())
     assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr(progress, "PATIENCE", 0)
     simtown.generate(TINY, "shown")
-    assert "20/20" in capsys.readouterr().err
+    assert "20 of 20" in capsys.readouterr().err
 
 
 CELLS = (

@@ -76,10 +76,3 @@ def test_the_sheets_of_the_gallery_are_listed_with_their_commands():
 def test_nothing_is_cut_open_by_the_near_plane(group):
     for name, scenes in sheets.portraits(group):
         assert Raster().render(scenes, SIZE, SIZE).depth.min() > 1.2 * NEAR, name
-
-
-@pytest.mark.parametrize("words", ["kinds --kinds boat", "kinds --weather hail"])
-def test_what_cannot_be_is_named(words, capsys):
-    with pytest.raises(SystemExit):
-        run(*words.split())
-    assert words.split()[-1] in capsys.readouterr().err

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from simtown.datasets import family_questions
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.question import Questions
 from simtown.language.asking.search import ask_families
 from simtown.language.asking.template import Family
@@ -32,7 +32,7 @@ SIDE, FIRST = 320, 10
 def main() -> None:
     PICTURES.mkdir(exist_ok=True)
     settings = Settings(questions=("all",), width=SIDE, height=SIDE, seed=11)
-    recipe = family_questions.recipe(settings, "train")
+    recipe = source_of(settings).recipe("train")
     parts = []
     for number, family in enumerate(recipe.families):
         index = FIRST + 2 * number + np.arange(2)  # every family has streets and weathers of its own

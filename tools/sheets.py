@@ -32,6 +32,7 @@ from simtown.assets.palette import TINTS
 from simtown.cli.sharing import save_picture
 from simtown.core.streams import Stream
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.paper import sample
 from simtown.render.raster import Raster
 from simtown.render.sheet import SheetCell, contact_sheet
@@ -102,7 +103,7 @@ def kinds(names: list[str], weathers: list[str], lane: int, size: int, seed: int
 def streets(count: int, size: int, seed: int) -> Iterator[Named]:
     """Scenes as a data set holds them, all kinds and weathers."""
     settings = Settings(entities=len(ENTITIES), n=count, frequencies="uniform", seed=seed)
-    scenes = sample(settings.recipe("train"), np.arange(count + count % 2)).scene[:count]
+    scenes = sample(source_of(settings).recipe("train"), np.arange(count + count % 2)).scene[:count]
     for i, rgb in enumerate(Raster().render(scenes, size, size, geometry=False).rgb):
         yield f"{i}: {WEATHERS[scenes.weather[i]]} {scenes.intensity[i]:.1f}", rgb
 

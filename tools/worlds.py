@@ -16,6 +16,7 @@ from simtown.datasets.making.ready_worlds import FREE, ready, worlds
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.showing.preview import random_sheet
+from simtown.datasets.source import source_of
 from simtown.render.raster import Raster
 
 ROOT = Path(__file__).parents[1]
@@ -39,7 +40,7 @@ def card(name: str) -> str:
     """What the page says of a world."""
     world, usual = worlds()[name], Settings(own_kinds=())
     s = world.settings
-    families = s.families()
+    families = source_of(s).family_names()
     asked = ", ".join(families) if len(families) < 12 else f"{len(families)} families"
     vehicles = " to ".join(dict.fromkeys(map(str, s.crowds)))
     counts = ", ".join(f"{count:,} {split}" for split, count in s.counts().items())

@@ -50,7 +50,7 @@ def _surfaces(edge: np.ndarray) -> np.ndarray:
         surface = smaller
 
 
-def simplified(mesh: Mesh) -> Mesh:
+def simplified(mesh: Mesh) -> Mesh:  # noqa: PLR0914 - an algorithm in its own terms
     """The mesh with as few faces as it may have: edges shrink to a point where that changes the shape least.
 
     The change is the squared distance from the planes of the faces around, times their area (Garland and

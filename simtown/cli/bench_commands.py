@@ -54,11 +54,12 @@ def bench_render(
 
     rows: list[render.EngineTiming] = []
     with Progress("bench render") as progress:
-        drawn_on = choose_device(device, progress.say)
+        drawn_on = choose_device(device, progress.on_note)
         machine = render.machine(drawn_on)
         progress.on_begin(len(sizes) * len(counts))
         engines = "auto" if device == "auto" and drawn_on == "cuda" else drawn_on
-        for timings in render.measure(engines, sizes, counts, repeats, progress.say, progress.on_progress):
+        callbacks = progress.on_note, progress.on_progress
+        for timings in render.measure(engines, sizes, counts, repeats, *callbacks):
             rows += timings
     table = new_table("", HEADS, left=HEADS)
     for row in rows:

@@ -12,15 +12,16 @@ from rich.table import Table
 from simtown.cli import places
 from simtown.cli.command import DAMAGED, RefusalError, command, parse_names, parse_size
 from simtown.cli.places import beside, local, local_file, name_of, png_file
-from simtown.cli.sharing import DatasetArgument, PoolSettings, progress_of, weather_problem
+from simtown.cli.sharing import DatasetArgument, PoolSettings, weather_problem
 from simtown.core.amounts import counted, split_counts
 from simtown.core.console import page, styled
 from simtown.core.extras import need
 from simtown.core.files import save_all, save_json
 from simtown.core.options import option
+from simtown.core.progress import progress_of
 from simtown.core.terminal import complain, say
 from simtown.datasets.addresses import ALL_SPLITS, is_address
-from simtown.datasets.formats import require_format
+from simtown.datasets.formats import FORMATS, require_format
 
 if TYPE_CHECKING:
     from simtown.town.town import Town
@@ -32,7 +33,7 @@ EXAMPLE = (
 EXAMPLE_ARGUMENT = typer.Argument(metavar="SHARD:INDEX", help=EXAMPLE)
 BIAS = "Reporting bias: probability that a caption omits a kind's typical colour."
 SPLIT = "Splits: all, or some of train, val, test and test-composition, separated by commas."
-TO = "coco, clevr, webdataset, parquet, yolo, png; lmms-eval, vlmevalkit, inspect, llava or chat."
+TO = f"{', '.join(FORMATS)}."
 PICTURES = "Number of pictures of the whole set to draw again and compare; 0 for none."
 DATASET_OR_TRANSCRIPT = f"{places.DATASET} Not with --transcript."
 DATASET_OR_EXAMPLE = f"{places.DATASET} DIR/SPLIT:INDEX for one example, such as latest/test:3."
@@ -201,7 +202,7 @@ def info(
         describe.show_example(dataset, _reason)
         return
     data = open_dataset(dataset)
-    if plot and data.settings.asks:
+    if plot and data.settings.has_families:
         raise RefusalError(
             f"--plot is about subjects and objects, which {dataset} does not have: leave it out"
         )
@@ -247,11 +248,11 @@ def verify(
     assert dataset
     from simtown.datasets.proving import verify
     from simtown.datasets.reading.remote import store_of
-    from simtown.datasets.settings import Settings
+    from simtown.datasets.resolved_settings import settings_from
     from simtown.render.renderers import make_renderer
 
     store = store_of(dataset)
-    total = sum(Settings.from_resolved(store.load_manifest()["settings"]).counts().values())
+    total = sum(settings_from(store.load_manifest()["settings"]).counts().values())
     drawn = None if everything else pictures
     with progress_of(f"verify {store}", total) as progress, workers.pool(total) as pool:
         report = verify.verify(dataset, make_renderer() if drawn != 0 else None, drawn, quick, progress, pool)
@@ -368,7 +369,13 @@ def gallery(
     shown = sum(len(part) for count in counts for part in gallery.gallery_sample(count, everything))
     with progress_of(f"gallery {directory}", shown) as progress:
         written = gallery.gallery(
-            both[0], directory, progress, everything, large or None, _reason, both[1] if other else None
+            both[0],
+            directory,
+            progress=progress,
+            everything=everything,
+            large=large or None,
+            reason=_reason,
+            other=both[1] if other else None,
         )
     sample = "" if shown == sum(counts) else f" for {shown:,} of {sum(counts):,} examples"
     complete = "" if written else f"{directory} is complete. "

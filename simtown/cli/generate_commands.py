@@ -13,13 +13,12 @@ from simtown.assets.own import own_options
 from simtown.cli import places
 from simtown.cli.command import RefusalError, command, parse_size
 from simtown.cli.places import local, name_of, png_file
-from simtown.cli.sharing import PoolSettings, known_device, progress_of, save_picture, weather_problem
+from simtown.cli.sharing import PoolSettings, known_device, save_picture, weather_problem
 from simtown.core.amounts import split_counts
 from simtown.core.options import deciding, option
-from simtown.core.progress import Progress, report
+from simtown.core.progress import Progress, progress_of, report
 from simtown.core.terminal import complain, say, shell_words
 from simtown.datasets.addresses import ALL_SPLITS
-from simtown.datasets.making.ready_worlds import FREE, LICENCE, cited, ready, worlds
 from simtown.datasets.settings import Settings
 from simtown.scenes.weather import WEATHERS
 
@@ -60,32 +59,32 @@ def generate(
 
     If it is stopped or killed, run the same command again to continue.
     """
+    from simtown.datasets.frequency_tables import tables_of
+    from simtown.datasets.making.ready_worlds import LICENCE, cited, worlds
+    from simtown.datasets.question_files import read_question_files
+    from simtown.datasets.source import check_names, check_settings, source_of
+
     if world == "list":
         say(*(f"{name}: {own.holds}" for name, own in worlds().items()))
         return
     width, height = parse_size(size)
-    settings = replace(settings, width=width, height=height).with_question_files()
+    settings = read_question_files(replace(settings, width=width, height=height))
     given = _given(context)
     if world is not None:
         settings = _ready(world, settings, given)
-    settings.check_apart_from_frequencies()
-    settings.tables()  # and so on: what is quickest to check comes first
+    check_names(settings)
+    tables_of(settings)  # and so on: what is quickest to check comes first
     target = default_name(settings, world) if out is None else out
     from simtown.datasets.making.generate import begun, generate
     from simtown.datasets.reading.remote import store_of
 
     store = store_of(target)
     begun(store, settings)
-    settings.check()
-    for name, why in settings.left_out().items():
+    check_settings(settings)
+    for note in source_of(settings).notes():
         for setting, named in _NAMED.items():
-            why = why.replace(f"`{setting}`", named)
-        complain(f"note: {name} is left out, since it {why}")
-    if settings.hints_at_depth:
-        complain(
-            "note: beside a distractor, the words alone answer 6 of 10 questions about near and far (chance: "
-            "5), since longer vehicles stand behind more often; left and right are fair"
-        )
+            note = note.replace(f"`{setting}`", named)
+        complain(f"note: {note}")
     from simtown.datasets.reading.reader import open_dataset
     from simtown.datasets.showing.preview import dataset_sheet
     from simtown.render.renderers import choose_device, make_renderer
@@ -119,6 +118,8 @@ def _given(context: typer.Context) -> dict[str, str]:
 
 def _ready(world: str, given: Settings, flags: dict[str, str]) -> Settings:
     """The settings of a ready world with what is given of FREE; nothing else may be."""
+    from simtown.datasets.making.ready_worlds import FREE, ready
+
     for name, flag in flags.items():
         if name not in (*FREE, *_BESIDE_WORLD):
             raise RefusalError(f"{flag} is set by --world {world}: leave out one of them")
@@ -130,11 +131,14 @@ def default_name(settings: Settings, world: str | None = None) -> str:
 
     Of a ready world its name, then whatever it leaves free and is not the world's.
     """
+    from simtown.datasets.making.ready_worlds import ready, worlds
+    from simtown.datasets.resolved_settings import canonical
+
     if world is not None:
         whole, usual = worlds()[world].settings, ready(world, n=settings.n)
         name = world if settings.n == whole.n else f"{world}-{settings.n}"
         return name + _numbers(settings, usual)
-    settings, usual = settings.canonical, Settings(n=settings.n, own_kinds=())
+    settings, usual = canonical(settings), Settings(n=settings.n, own_kinds=())
     name = f"simtown-{settings.entities}-{settings.n}"
     if settings.distractor:
         name += "-distractor"

@@ -154,7 +154,7 @@ def grid_command(
         def done(cell: grid.GridCell, error: str) -> None:
             bar.on_progress(1)
             if not error:
-                bar.say(f"{cell.name} is done")
+                bar.on_note(f"{cell.name} is done")
 
         outcome = grid.run(cells, out, jobs or default_workers(), done, cluster)
     report_grid(outcome, out, "cells")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,7 +15,6 @@ from simtown.cli import places
 from simtown.cli.command import DAMAGED, RefusalError
 from simtown.core.files import replacing
 from simtown.core.options import option
-from simtown.core.progress import Progress
 from simtown.core.terminal import complain, say
 
 if TYPE_CHECKING:
@@ -89,14 +88,6 @@ class PoolSettings(ClusterSettings):
             if self.workers is None and examples is not None:
                 workers = max(1, min(workers, examples // WORTH_A_PROCESS))
             yield cluster or Processes(workers)
-
-
-@contextmanager
-def progress_of(title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar; yields the function that receives how many more units are finished."""
-    with Progress(title) as bar:
-        bar.on_begin(total)
-        yield bar.on_progress
 
 
 def report_grid(outcome: Outcome, out: Path, what: str) -> None:

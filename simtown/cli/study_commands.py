@@ -13,6 +13,7 @@ import typer
 from simtown.cli.command import RefusalError
 from simtown.core import extras
 from simtown.core.console import new_table, page
+from simtown.core.progress import one_bar
 from simtown.core.terminal import say, say_block
 from simtown.core.untrusted import read_text
 
@@ -73,7 +74,6 @@ def is_study(context: typer.Context, settings: Any, out: Path | None, **source: 
 def runner(name: str) -> tuple[Callable[..., Results], AbstractContextManager[Any]]:
     """The runner of a study, and its progress bar."""
     need()
-    from simtown.probes.bars import one_bar
     from simtown.probes.studies import STUDIES
     from simtown.probes.study import run
 

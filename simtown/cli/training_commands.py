@@ -1,7 +1,7 @@
 """One model: fit, evaluate, predict."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,9 +10,10 @@ from simtown.cli import places
 from simtown.cli.command import RefusalError, command
 from simtown.cli.places import local_directory, local_file, name_of, png_file, there
 from simtown.cli.sharing import AllowOption, DatasetArgument, DeviceOption, save_picture
+from simtown.core.console import new_table, page
 from simtown.core.extras import need
 from simtown.core.files import save_json
-from simtown.core.progress import Progress
+from simtown.core.progress import Progress, one_bar
 from simtown.core.terminal import complain, say, say_block
 from simtown.core.untrusted import inside, read_text
 from simtown.datasets.addresses import stored_counts
@@ -111,83 +112,71 @@ def fit(
         with FitDisplay(f"fit {directory}", settings) as display:
             run = fit.fit(settings, data, directory, display, cache)
         say(str(run))
-        say(*_parts(run["test"], run["references"]))
+        _show_scores(run["test"], run["references"])
     say(f"Look at {directory / 'curve.png'}; more in {directory / 'run.json'}")
 
 
 #: An accuracy on fewer examples than this says nothing: its 95 % interval is wider than 0.3.
 _FEW = 30
+#: Numbers that only some shares have beside their accuracy: heads of their columns.
+_BESIDE = ("constant", "confidence", "on test")
 
 
-def _parts(test: dict[str, Any], references: dict[str, float]) -> list[str]:
-    """Lines of accuracies by part of the test set, and of references that do not learn."""
-
-    def line(name: str, shares: dict[str, Any]) -> str:
-        parts = {part: f"{share['accuracy']:.3f} (n {share['n']})" for part, share in shares.items() if share}
-        return f"  {name}: {', '.join(f'{part} {share}' for part, share in parts.items())}"
-
-    if "families" in test:
-        return _of_families(test, references)
-    lines = [line("by relation", test["relations"])]
-    if sum(share is not None for share in test["deciles"].values()) == 10:  # fewer kinds have no tenths
-        lines.append(line("by tenth of the entities, frequent first", test["deciles"]))
-    if "seen" in test:
-        triples = {name: test[name] for name in ("seen", "unseen")}
-        lines.append(line("triples of the training set and others", triples))
-    if "reweighted" in test:
-        validation = test["validation"]
-        lines.append(f"  on the validation set: {validation['accuracy']:.3f} (n {validation['n']})")
-        share = test["reweighted"]
-        few = ": too few to mean anything" if share["effective_n"] < _FEW else ""
-        rare = "if rare vehicles counted as much as frequent ones (weights 1/frequency)"
-        lines.append(f"    {rare}: {share['accuracy']:.3f}")
-        as_few = f"as uncertain as an accuracy on {share['effective_n']:.0f} examples{few}"
-        lines.append(f"    rare questions then carry most of the weight, so this is {as_few}")
-    shown = (f"{name.replace('_', ' ')} {accuracy:.3f}" for name, accuracy in references.items())
-    return [*lines, f"  for comparison: {', '.join(shown)}"]
-
-
-def _of_families(test: dict[str, Any], references: dict[str, float]) -> list[str]:
-    """Lines of tables of accuracies by family and by kind of answer, and of references."""
-    lines = []
-    for what, parts in (("family", test["families"]), ("kind of answer", test["kinds"])):
-        head = f"  {what:15} {'n':>6}  {'accuracy':8}  {'(95 %)':14}  {'constant':8}  confidence"
-        lines += [head, *(_family_line(name, share) for name, share in parts.items())]
-    lines.append("  constant: the best single answer to all questions of a family")
-    if answers := test["unseen"]["answers"]:
-        named = f"{', '.join(answers[:5])}{f' and {len(answers) - 5} more' if len(answers) > 5 else ''}"
-        accuracy = f"{test['unseen']['accuracy']:.3f} (n {test['unseen']['n']})"
-        lines.append(f"  answers that no training example has ({named}): {accuracy}")
-    if twins := {name: part for name, part in test.get("twins", {}).items() if part}:
-        lines.append("  twins: what is right with a picture, with both of a question, with a group of four")
-        lines += [
-            f"    {name:13} {p['accuracy']:.3f} ({p['low']:.3f}-{p['high']:.3f}, n {p['n']:,})"
-            for name, p in twins.items()
-        ]
+def _score_groups(test: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The shares of a test set by part, in groups: what the parts are, and {name of a part: its share}."""
+    yield "all", {"": test}
+    yield "relation", test.get("relations", {})
+    deciles = test.get("deciles", {})
+    if sum(share is not None for share in deciles.values()) == 10:  # fewer kinds have no tenths
+        yield "tenth (0: frequent kinds)", deciles
+    yield "family", test.get("families", {})
+    yield "kind of answer", test.get("kinds", {})
+    about = "answer" if "families" in test else "triple"
+    yield f"{about} in training", {"yes": test.get("seen"), "no": test.get("unseen")}
+    yield "twins", test.get("twins", {})
+    yield "validation", {"": test.get("validation"), "rare kinds as often": test.get("reweighted")}
     if held := test.get("held_out"):
-        lines += _of_compositions(held)
-    shown = ", ".join(f"{name} {accuracy:.3f}" for name, accuracy in references.items())
-    return [*lines, f"  for comparison: {shown}"]
+        shares = {**held["families"], "all": {**held, "seen": {"accuracy": held["seen"]}}}
+        on_test = {name: (share["seen"] or {}).get("accuracy") for name, share in shares.items()}
+        yield "held out", {name: {**share, "on test": on_test[name]} for name, share in shares.items()}
 
 
-def _of_compositions(held: dict[str, Any]) -> list[str]:
-    """Lines of a table: accuracies on held-out compositions, and on test questions of the same families."""
-    lines = [f"  {'held out':15} {'n':>6}  {'accuracy':8}  {'(95 %)':14}  on test"]
-    whole = {**held, "seen": held["seen"] and {"accuracy": held["seen"]}}
-    for name, share in {**held["families"], "all": whole}.items():
-        seen = f"{share['seen']['accuracy']:.3f}" if share["seen"] else "-"
-        interval = f"({share['low']:.3f}-{share['high']:.3f})"
-        lines.append(f"  {name:15} {share['n']:6,}  {share['accuracy']:.3f}     {interval:14}  {seen}")
-    lines.append(
-        "  held out: compositions that training never held; test has none of them, all: families as often"
-    )
-    return lines
+def _score_notes(test: dict[str, Any]) -> Iterator[str]:
+    """Sentences about rows and columns of the table of scores that are not plain."""
+    if reweighted := test.get("reweighted"):
+        few = ", too few to mean anything" if reweighted["effective_n"] < _FEW else ""
+        examples = f"as uncertain as an accuracy on {reweighted['effective_n']:.0f} examples{few}"
+        yield f"rare kinds as often: every question weighs 1/frequency; {examples}"
+    if "families" in test:
+        yield "constant: the best single answer to all questions of a family"
+    if answers := (test.get("unseen") or {}).get("answers"):
+        others = f" and {len(answers) - 5} more" if len(answers) > 5 else ""
+        yield f"answers that no training example has: {', '.join(answers[:5])}{others}"
+    if "twins" in test:
+        yield "twins: right with a picture, with both of a question (pair), with all of a group of four"
+    if "held_out" in test:
+        yield "held out: compositions that training never held; on test: questions of the same families"
 
 
-def _family_line(name: str, share: dict[str, Any]) -> str:
-    interval = f"({share['low']:.3f}-{share['high']:.3f})"
-    accuracy = f"{share['accuracy']:.3f}     {interval:14}  {share['chance']:.3f}"
-    return f"  {name:15} {share['n']:6,}  {accuracy}     {share['confidence']:.3f}"
+def _show_scores(test: dict[str, Any], references: dict[str, float]) -> None:
+    """Print accuracies by part of the test set, and those of what does not learn."""
+    rows = [
+        (group, part, {**share, "constant": share.get("chance")})
+        for group, shares in _score_groups(test)
+        for part, share in shares.items()
+        if share and share["n"]
+    ]
+    beside = [name for name in _BESIDE if any(share.get(name) is not None for *_, share in rows)]
+    table = new_table("", ("", "", "n", "accuracy", "95 %", *beside), left=("",))
+    for group, part, share in rows:
+        interval = f"{share['low']:.3f} to {share['high']:.3f}" if "low" in share else ""
+        numbers = (share.get(name) for name in ("accuracy", *beside))
+        accuracy, *others = ("" if number is None else f"{number:.3f}" for number in numbers)
+        table.add_row(group, part, f"{share['n']:,}", accuracy, interval, *others)
+    with page(100) as console:
+        console.print(table)
+    shown = (f"{name.replace('_', ' ')} {accuracy:.3f}" for name, accuracy in references.items())
+    say(*_score_notes(test), f"for comparison: {', '.join(shown)}")
 
 
 def _model_or_run(model: str) -> str:
@@ -242,39 +231,60 @@ def evaluate(
     if unused:
         other = "--out, a directory" if writes_directory else "--json, a file"
         raise RefusalError(f"{option} {unused} would not be written: the results go to {other}")
+    allowed = allow_model or ()
     if over:
-        _evaluate_over(over, model, dataset, settings, device, out, allow_model or ())
-        return
-    if dataset is None:
+        _evaluate_over(over, model, dataset, settings, device, out, allowed)
+    elif dataset is None:
         raise RefusalError("give a data set after the model, or --over entities=5,15,31")
-    if is_model(model):
-        need("vlm")
-        from simtown.datasets.reading.reader import open_dataset
-        from simtown.probes.bars import one_bar
-        from simtown.vlm.vlm_run import evaluate_model
+    elif is_model(model):
+        _evaluate_model(model, dataset, settings, device, out, allowed)
+    else:
+        _evaluate_run(Path(model), dataset, device, json, allowed)
 
-        directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
-        kind = device_of(device) if model.startswith(("hf:", "clip:")) else "cpu"
-        data, allowed = open_dataset(dataset), allow_model or ()
-        with one_bar() as bars:
-            results = evaluate_model(model, data, settings, directory, kind, allowed, bars=bars)
-        say_block(read_text(results.path / "summary.md", follow=False))
-        say(f"Every question and reply is in {results.path}/*.parquet")
-        return
+
+def _evaluate_model(
+    model: str,
+    dataset: str,
+    settings: VlmSettings,
+    device: str,
+    out: Path | None,
+    allowed: Collection[str],
+) -> None:
+    """Ask a vision-language model the questions of a data set, and print its scores."""
+    need("vlm")
+    from simtown.datasets.reading.reader import open_dataset
+    from simtown.vlm.evaluation_page import write_page
+    from simtown.vlm.vlm_run import evaluate_model
+
+    directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
+    kind = device_of(device) if model.startswith(("hf:", "clip:")) else "cpu"
+    data = open_dataset(dataset)
+    with one_bar() as bars:
+        results = evaluate_model(model, data, settings, directory, kind, allowed, bars=bars)
+    say_block(read_text(results.path / "summary.md", follow=False))
+    with one_bar() as bars:
+        page = write_page(results, data, bars)
+    say(f"Look at {page}; every question and reply is in {results.path}/*.parquet")
+
+
+def _evaluate_run(
+    run: Path, dataset: str, device: str, report_file: Path | None, allowed: Collection[str]
+) -> None:
+    """Test a run on the test set of a data set, and print its scores; `report_file` receives them as JSON."""
     need("train")
-    report_file = local_file(json, "--json") if json else None
+    report_file = local_file(report_file, "--json") if report_file else None
     import torch
 
     from simtown.training import ask
-    from simtown.training.evaluation import accuracy_in_words
+    from simtown.training.run_scores import accuracy_in_words
 
     chosen = torch.device(device_of(device))
-    with Progress(f"evaluate {model}") as progress:
-        test = ask.evaluate(Path(model), dataset, chosen, allow_model or (), progress)
+    with Progress(f"evaluate {run}") as progress:
+        test = ask.evaluate(run, dataset, chosen, allowed, progress)
     if report_file:
         save_json(report_file, test)
-    say(f"{model} on {dataset}: {accuracy_in_words(test)}")
-    say(*_parts(test, test["references"]))
+    say(f"{run} on {dataset}: {accuracy_in_words(test)}")
+    _show_scores(test, test["references"])
 
 
 def _slug(model: str) -> str:
@@ -301,7 +311,6 @@ def _evaluate_over(
 
     from simtown.datasets.reading.reader import Dataset, open_dataset
     from simtown.datasets.settings import Settings
-    from simtown.probes.bars import one_bar
     from simtown.training import ask
     from simtown.vlm.thresholds import AnsweredQuestions
     from simtown.vlm.vlm_run import evaluate_model

@@ -1,4 +1,4 @@
-"""Tables and bars on a terminal: rich's, without markup and without anything that a terminal obeys.
+"""Tables on a terminal: rich's, without markup and without anything that a terminal obeys.
 
 Words and numbers of a table are never cut: a table that is too wide for the terminal is printed row by row.
 """
@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console, Group
-from rich.progress import Task, TextColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -47,14 +46,6 @@ class PlainConsole(Console):
             if column.no_wrap or widest_cell == max(cell.minimum for cell in cells):
                 column.no_wrap, column.min_width = True, widest_cell
         return self.measure(table, options=self.options.update(width=_UNBOUNDED)).minimum
-
-
-class Words(TextColumn):
-    """A column of a progress bar: its format filled in, and shown as it is."""
-
-    def render(self, task: Task) -> Text:
-        """See :meth:`rich.progress.TextColumn.render`."""
-        return styled(self.text_format.format(task=task))
 
 
 def _rows(table: Table) -> Group:

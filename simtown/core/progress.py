@@ -1,28 +1,40 @@
-"""Progress of a long command: a live bar in a terminal, plain lines elsewhere."""
+"""Progress of long work: live in a terminal, below its cell in a notebook, plain lines elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from time import monotonic
-from typing import Any
+from typing import Self
 
-from rich.progress import BarColumn, MofNCompleteColumn
-from rich.progress import Progress as Bar
+from rich.console import Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
 
+from simtown.core.amounts import duration
 from simtown.core.callbacks import NO_STAGES, ProgressCallback
-from simtown.core.console import PlainConsole, Words
+from simtown.core.console import PlainConsole, styled
 from simtown.core.notebook import NotebookBar, in_notebook
 from simtown.core.terminal import complain
 from simtown.core.untrusted import printable
 
+#: Seconds before a terminal shows anything.
+PATIENCE = 1.0
 #: Seconds before the first plain line, and how many times as long each wait is as the one before.
 FIRST, LONGER = 5.0, 1.5
-#: Columns from which on the bar shows the share of each stage too.
-WIDE = 140
 #: Seconds since the first progress, or the share of the work, from which on the time left is told.
 _SURE_SECONDS, _SURE_SHARE = 3.0, 0.05
-#: What every plain line of progress begins with. Whether it is printed depends on the time, unlike a message.
+#: The beginning of every plain line of progress. Whether it is printed depends on the time, unlike a message.
 PREFIX = "progress: "
+#: Opens a progress display: takes a title and the number of units (0: unknown), and gives the function that
+#: receives the number of newly finished units.
+Bars = Callable[[str, int], Callable[[int], object]]
+
+
+def no_bars(title: str, total: int) -> Callable[[int], None]:
+    """:data:`Bars` that show nothing."""
+    return lambda count: None
 
 
 def report(line: str) -> None:
@@ -45,49 +57,86 @@ class LineClock:
         return True
 
 
-class Progress(ProgressCallback):
-    """Shows progress on stderr, in a notebook below its cell."""
+class Display(ProgressCallback):
+    """Shows the state of long work on stderr, or below a notebook's cell: a title, a bar, and lines about it.
+
+    A terminal shows it live, from :data:`PATIENCE` on. Elsewhere its lines are logged, ever more seldom.
+    """
 
     def __init__(self, title: str) -> None:
-        self._title = title
+        self.title = title
         self._console = PlainConsole(stderr=True)
-        self._bar: Bar | None = None
+        self._live: Live | None = None
         self._notebook_bar = NotebookBar() if in_notebook() else None
-        self._total = self._done = self._before = 0
         self._begun, self._clock = monotonic(), LineClock()
-        self._first: tuple[float, int] | None = None
-        self._seconds: dict[str, float] = {}
+        self._lines: tuple[str, ...] = ()
+        self._bar = ProgressBar(total=None)
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._live = Live(console=self._console, get_renderable=self._render)
+            self._live.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._live:
+            self._live.stop()
         if self._notebook_bar:
-            self._notebook_bar.show(f"{self._title}: {self._so_far()}", last=True)
+            self._notebook_bar.show(self._text(), last=True)
 
-    def say(self, line: str) -> None:
-        """A line above the bar."""
-        self._console.print(printable(line), soft_wrap=True)
+    def show(self, *lines: str, done: int = 0, total: int = 0) -> None:
+        """Show where the work stands; a total of 0 is not known."""
+        self._lines = lines
+        self._bar.update(done, total or None)
+        if self._notebook_bar:
+            self._notebook_bar.show(self._text(), done, total)
+        elif not self._live and self._clock.due():
+            report(self._text())
 
-    def on_begin(self, total: int, done: int = 0) -> None:
+    def on_note(self, line: str) -> None:
+        """Show a line at once that stays: above the bar, or in the log."""
+        if self._live:
+            self._console.print(printable(line), soft_wrap=True)
+        elif not self._notebook_bar:
+            report(f"{self.title}: {line}")
+
+    def _text(self) -> str:
+        lines = "; ".join(filter(None, self._lines))
+        return f"{self.title}: {lines}" if lines else self.title
+
+    def _render(self) -> Group:
+        seconds = monotonic() - self._begun
+        if seconds < PATIENCE:
+            return Group()
+        head = Table.grid(padding=(0, 1), expand=True)
+        head.add_column(no_wrap=True)
+        head.add_column(ratio=1)
+        head.add_column(no_wrap=True)
+        head.add_row(self.title, self._bar, duration(seconds))
+        lines = [styled(f"  {line}") for line in self._lines if line]
+        for line in lines:
+            line.no_wrap, line.overflow = True, "ellipsis"
+        return Group(head, *lines)
+
+
+class Progress(Display):
+    """Shows how many units of work are done, how fast, and how long the others take."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title)
+        self._total = self._done = self._before = 0
+        self._stage = ""
+        self._first: tuple[float, int] | None = None
+        self._seconds: dict[str, float] = {}
+
+    def on_begin(self, total: int, done: int = 0, stage: str = "") -> None:
         """See :class:`simtown.core.callbacks.ProgressCallback`."""
         self._total, self._done, self._before = total, done, done
+        self._stage, self._first = stage and f"{stage}: ", None
         self._begun, self._clock = monotonic(), LineClock()
-        self._first = None
         if done and done < total:
-            self.say(f"continuing: {done:,} of {total:,} examples are there")
-        if self._console.is_terminal and (done < total or not total):
-            columns = [Words("{task.description}"), BarColumn(None), MofNCompleteColumn()]
-            columns += [Words("{task.fields[rate]}"), Words("{task.fields[left]}")]
-            wide = self._console.width >= WIDE
-            if wide:
-                columns.append(Words("{task.fields[shares]}"))
-            self._bar = Bar(*columns, console=self._console, expand=not wide)
-            empty: dict[str, Any] = {"rate": "", "left": "", "shares": ""}
-            self._bar.add_task(self._title, total=total or None, completed=done, **empty)
-            self._bar.start()
+            self.on_note(f"continuing: {done:,} of {total:,} are there")
+        self.show(self._so_far(), done=done, total=total)
 
     def on_progress(self, count: int, seconds: Mapping[str, float] = NO_STAGES) -> None:
         """See :class:`simtown.core.callbacks.ProgressCallback`."""
@@ -95,20 +144,12 @@ class Progress(ProgressCallback):
         self._first = self._first or (monotonic(), self._done)
         for stage, spent in seconds.items():
             self._seconds[stage] = self._seconds.get(stage, 0.0) + spent
-        if self._bar is not None:
-            fields: dict[str, Any] = {"rate": f"{self._rate():,.0f}/s", "left": self._left()}
-            fields["shares"] = self._shares()
-            self._bar.update(self._bar.task_ids[0], completed=self._done, **fields)
-        elif self._notebook_bar:
-            self._notebook_bar.show(f"{self._title}: {self._so_far()}", self._done, self._total)
-        elif self._clock.due():
-            shares = f"; {self._shares()}" if self._shares() else ""
-            report(f"{self._title}: {self._so_far()}{shares}")
+        self.show(self._so_far(), self._shares(), done=self._done, total=self._total)
 
     def _so_far(self) -> str:
-        whole = f" of {self._total:,}" if self._total else ""  # a total of 0 is not known
-        end = self._left()
-        return f"{self._done:,}{whole}, {self._rate():,.0f}/s{end and ', '}{end}"
+        of_total = f" of {self._total:,}" if self._total else ""
+        words = [f"{self._stage}{self._done:,}{of_total}", f"{self._rate():,.0f}/s", self._left()]
+        return ", ".join(filter(None, words))
 
     def _left(self) -> str:
         """The time that is left, by the speed since the first progress, which start-up does not slow down.
@@ -148,3 +189,26 @@ class Progress(ProgressCallback):
             return "nothing was missing"
         seconds = monotonic() - self._begun
         return f"{finished:,} examples in {seconds:.1f} s, {self._rate():,.0f}/s ({self._shares()})"
+
+
+@contextmanager
+def progress_of(title: str, total: int = 0, shown: bool = True) -> Iterator[Callable[[int], None]]:
+    """Show work of `total` units (0: unknown); yields what receives the number of newly finished units."""
+    if not shown:
+        yield no_bars(title, total)
+        return
+    with Progress(title) as progress:
+        progress.on_begin(total)
+        yield progress.on_progress
+
+
+@contextmanager
+def one_bar() -> Iterator[Bars]:
+    """Progress displays for the duration, one at a time: each ends the one before."""
+    with ExitStack() as displays:
+
+        def start(title: str, total: int) -> Callable[[int], object]:
+            displays.close()
+            return displays.enter_context(progress_of(title, total))
+
+        yield start

@@ -11,6 +11,8 @@ SPLITS = ("train", "val", "test")
 #: The split of held-out compositions, which data sets with a hold-out have; and the names of all splits.
 COMPOSITION = "test-composition"
 ALL_SPLITS = (*SPLITS, COMPOSITION)
+#: Splits whose kinds are drawn uniformly, with the test seed.
+TESTS = ("test", COMPOSITION)
 MANIFEST = "manifest.json"
 #: A URL, also if a Path has removed one of its slashes.
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+_:]+):/{1,2}(?P<rest>.*)", re.DOTALL | re.IGNORECASE)

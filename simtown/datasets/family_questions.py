@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import lru_cache, reduce
 from operator import add
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import numpy as np
 
 from simtown.core.options import SettingsError
 from simtown.datasets.addresses import COMPOSITION
+from simtown.datasets.frequency_tables import chances_of
 from simtown.datasets.proving.twin_groups import pair_problems, twin_problems
 from simtown.datasets.question_source import FAMILY_ARRAYS, TWIN_ARRAYS, Columns, Problems, Tried
 from simtown.language.asking.drawing import askable
@@ -33,7 +35,8 @@ from simtown.language.meaning.programs import ProgramError, decode
 from simtown.language.meaning.relations import DEFAULT_RELATIONS, RELATION_NAMES
 from simtown.language.words import wording
 from simtown.language.words.grammar import parse
-from simtown.language.words.tokens import encode
+from simtown.language.words.questions import FAMILIES
+from simtown.language.words.tokens import encode, vocabulary
 from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch
 from simtown.scenes.silhouette import boxes
@@ -152,7 +155,17 @@ def keeps_rules(questions: Questions, settings: Settings, split: str) -> np.ndar
 def families_of(settings: Settings) -> tuple[Family, ...]:
     """The families that a data set asks, in order."""
     known = _known(settings)
-    return tuple(known[name] for name in settings.families())
+    return tuple(known[name] for name in names_of_families(settings))
+
+
+def names_of_families(settings: Settings) -> tuple[str, ...]:
+    """The names of the families that are asked: of `all` those that this world can ask."""
+    if "all" not in settings.questions:
+        return settings.questions
+    unasked = problems(settings)
+    every = tuple(name for name in FAMILIES if name not in unasked)
+    groups = (every if name == "all" else (name,) for name in settings.questions)
+    return tuple(dict.fromkeys(name for group in groups for name in group))
 
 
 def _known(settings: Settings) -> dict[str, Family]:
@@ -160,7 +173,21 @@ def _known(settings: Settings) -> dict[str, Family]:
     return families() | read_families(settings.own_families, "own_families")
 
 
-def check(settings: Settings) -> None:
+def _check_names(settings: Settings) -> None:
+    """Raises SettingsError for an unknown family."""
+    known = ("paper", "all", *FAMILIES)
+    if settings.own_families:
+        known = (*known, *read_families(settings.own_families, "own_families"))
+    unknown = [name for name in settings.questions if name not in known]
+    if unknown:
+        similar = get_close_matches(unknown[0], known) or known
+        choice = f"choose among {', '.join(similar)}, or give a TOML file"
+        if unknown[0].endswith(".toml"):
+            choice = "read_question_files() reads a file that you name"
+        raise SettingsError(f"{unknown[0]} is unknown: {choice}", "questions")
+
+
+def _check(settings: Settings) -> None:
     """Raises SettingsError, or another ValueError, if these questions cannot be asked."""
     answers(settings)
     several = settings.questions_per_picture > 1
@@ -213,7 +240,7 @@ def problems(settings: Settings) -> dict[str, str]:
 
 def world(settings: Settings, split: str) -> AskedWorld:
     """The world that questions of a split are about; small pictures show no colour surely."""
-    subject, obj, paint = settings.chances(split)
+    subject, obj, paint = chances_of(settings, split)
     chosen = settings.relations != DEFAULT_RELATIONS or settings.questions == ("paper",)
     relations = settings.relations if chosen else RELATION_NAMES
     town = AskedWorld.of((subject + obj) / 2, paint, settings.weathers, *settings.crowds, relations)
@@ -331,12 +358,31 @@ def read_question(scene: Scene, question: str) -> Form:
 class FamilyQuestions:
     """Questions of families (:mod:`simtown.language.asking.search`)."""
 
+    answer_column = "value"
+
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.arrays = FAMILY_ARRAYS | (TWIN_ARRAYS if settings.twins else {})
         # those with alike programs are evaluated together, so batches are large
         self.batch = ASKED_AT_ONCE * settings.block // 2
         self._recipes: dict[str, AskingRecipe] = {}
+
+    def check_names(self) -> None:
+        _check_names(self.settings)
+
+    def check(self) -> None:
+        _check(self.settings)
+
+    def notes(self) -> Iterator[str]:
+        if "all" in self.settings.questions:
+            for name, why in problems(self.settings).items():
+                yield f"{name} is left out, since it {why}"
+
+    def family_names(self) -> tuple[str, ...]:
+        return names_of_families(self.settings)
+
+    def vocabulary(self) -> tuple[str, ...]:
+        return vocabulary(len(self.settings.own_kinds))
 
     def recipe(self, split: str) -> AskingRecipe:
         if split not in self._recipes:

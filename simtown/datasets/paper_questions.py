@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simtown.assets.catalogue import PROPS, STREET
+from simtown.datasets.frequency_tables import chances_of
 from simtown.datasets.question_source import Columns, Problems, Tried, as_stored
-from simtown.language.asking.paper import Examples, Recipe, sample
-from simtown.language.meaning.relations import RELATIONS, margins, separations, truths
-from simtown.language.words.questions import PHRASINGS, ask
+from simtown.language.asking.paper import Examples, Recipe, plan_of, sample
+from simtown.language.meaning.relations import RADIAL, RELATIONS, margins, separations, truths
+from simtown.language.words.questions import PHRASINGS, ask, vocabulary_for
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes
 
@@ -21,15 +24,49 @@ class PaperQuestions:
     """Questions about a relation of two vehicles (:mod:`simtown.language.asking.paper`)."""
 
     arrays: dict[str, str] = {}  # noqa: RUF012
+    answer_column = "answer"
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.batch = max(2, settings.at_once(512) // 2 * 2)
         self._recipes: dict[str, Recipe] = {}
 
+    def check_names(self) -> None:
+        return
+
+    def check(self) -> None:
+        plan_of(self.recipe("train"))  # do enough kinds occur?
+
+    def notes(self) -> Iterator[str]:
+        axes = {relation.axis for relation in RELATIONS if relation.name in self.settings.relations}
+        if self.settings.distractor and RADIAL in axes:  # three long vehicles may fit one way only
+            yield (
+                "beside a distractor, the words alone answer 6 of 10 questions about near and far (chance: "
+                "5), since longer vehicles stand behind more often; left and right are fair"
+            )
+
+    def family_names(self) -> tuple[str, ...]:
+        return self.settings.questions
+
+    def vocabulary(self) -> tuple[str, ...]:
+        own = self.settings
+        return vocabulary_for(own.phrasing, own.relations, len(own.own_kinds))
+
     def recipe(self, split: str) -> Recipe:
         if split not in self._recipes:
-            self._recipes[split] = self.settings.recipe(split)
+            own, (subject, obj, paint) = self.settings, chances_of(self.settings, split)
+            self._recipes[split] = Recipe(
+                seed=own.seed_of(split),
+                split=split,
+                subject=subject,
+                object=obj,
+                distractor=own.distractor,
+                relations=own.relations,
+                phrasing=own.phrasing,
+                weathers=own.weathers,
+                jitter=own.jitter,
+                paint=paint,
+            )
         return self._recipes[split]
 
     def draw(self, split: str, index: np.ndarray) -> Examples:
@@ -60,7 +97,7 @@ class PaperQuestions:
         }
 
     def names(self) -> dict[str, list[str]]:
-        return {}
+        return {"props": [kind for kind in PROPS if kind not in STREET["animal"]]}
 
     def problems(self, stored: Columns, split: str, quick: bool) -> Problems:
         if quick:

@@ -39,11 +39,28 @@ class QuestionSource(Protocol):
 
     Attributes:
         arrays: arrays of a shard that only these questions have, or have in a form of their own.
+        answer_column: the column that numbers the answers.
         batch: examples that are sampled at once.
     """
 
     arrays: dict[str, str]
+    answer_column: str
     batch: int
+
+    def check_names(self) -> None:
+        """Raises SettingsError for an unknown family."""
+
+    def check(self) -> None:
+        """Raises SettingsError, or another ValueError, if such questions cannot be asked."""
+
+    def notes(self) -> Iterator[str]:
+        """Facts that who makes such a data set should know, in sentences without a capital or a full stop."""
+
+    def family_names(self) -> tuple[str, ...]:
+        """The names of the families that are asked: of `all` those that this world can ask."""
+
+    def vocabulary(self) -> tuple[str, ...]:
+        """Every token of the questions, by id."""
 
     def recipe(self, split: str) -> Any:
         """The recipe from which the examples of a split are drawn."""
@@ -58,7 +75,7 @@ class QuestionSource(Protocol):
         """All columns of n examples except pictures, by name, the example first."""
 
     def names(self) -> dict[str, list[str]]:
-        """Names for numbers that only these questions have."""
+        """Names for numbers that only these questions have, or name otherwise."""
 
     def problems(self, stored: Columns, split: str, quick: bool) -> Problems:
         """Problems of stored rows that no settings make; a `quick` check draws none of them again."""

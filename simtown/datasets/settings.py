@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
-from difflib import get_close_matches
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from importlib import import_module
 from math import sqrt
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
-
-import msgspec
+from typing import TYPE_CHECKING, ClassVar
 
 from simtown.assets.entities import CATALOGUE, ENTITIES, OWN, SIZES, VERSION
 from simtown.assets.own import require_kinds
 from simtown.core import options
 from simtown.core.options import SettingsError as SettingsError
 from simtown.core.options import deciding, no_option, option
-from simtown.core.untrusted import read_toml_text
-from simtown.datasets.addresses import COMPOSITION
+from simtown.datasets.addresses import COMPOSITION, TESTS
 from simtown.datasets.addresses import SPLITS as SPLITS
-from simtown.language.meaning.relations import DEFAULT_RELATIONS, RADIAL, RELATION_NAMES, RELATIONS
+from simtown.language.meaning.relations import DEFAULT_RELATIONS, RELATION_NAMES
 from simtown.language.words.questions import FAMILIES, STYLES
 from simtown.render.frames import check_size
-from simtown.scenes.paint import CHOICES, paint_frequencies
+from simtown.scenes.paint import CHOICES
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from simtown.language.asking.paper import Recipe
 
 #: Version of the layout of shards and of the manifest (docs/data-format.md).
 SCHEMA = 2
-#: Splits whose kinds are drawn uniformly, with the test seed.
-_TESTS = ("test", COMPOSITION)
-#: The key of :attr:`Settings.kinds` among the settings in a manifest, if the world seed is not 0.
-KINDS = "kinds"
 #: Most shards of a data set: the manifest has 300 bytes for each. Most examples of a shard: their scenes are
 #: in memory while it is made.
 MOST_SHARDS, LARGEST_SHARD = 500_000, 1_000_000
@@ -53,18 +40,6 @@ _PIXELS = 8_000_000
 #: The least number of shards, so that workers share a small set and a stopped job continues; but no shard has
 #: fewer examples than this.
 _LEAST_SHARDS, _LEAST_SHARD = 4, 500
-#: The digest of a table behind the name of its CSV file, as a manifest has it.
-_TABLE = re.compile(r" \(table [0-9a-f]{6}\)$")
-
-
-class Tables(NamedTuple):
-    """Resolved frequencies, float64: of the subjects and objects of train and val, in the order of
-    :attr:`Settings.kinds`, and of the paints of every split, empty if every kind keeps its own.
-    """
-
-    subject: np.ndarray
-    object: np.ndarray
-    paint: np.ndarray
 
 
 # What --help says of the options whose descriptions are long.
@@ -133,9 +108,10 @@ class Settings:
     examples there are; "size", how many; "storage", what is stored of them.
 
     `own_kinds` are names and digests of the kinds of one's own, as this process has them. `kept` are the
-    frequencies that a manifest holds, by the names of :class:`Tables`: no CSV file is read for a name with
-    the digest of its table.
-    Nothing is read from a file when settings are made: :meth:`with_question_files` reads families.
+    frequencies that a manifest holds, by the names of :class:`simtown.datasets.frequency_tables.Tables`: no
+    CSV file is read for a name with the digest of its table.
+    Nothing is read from a file when settings are made:
+    :func:`simtown.datasets.question_files.read_question_files` reads families.
 
     >>> import simtown
     >>> simtown.Settings(entities=20, n=1000, weathers=("clear", "snow")).check()
@@ -187,36 +163,17 @@ class Settings:
     hand_made: ClassVar[bool] = False
 
     def check(self) -> None:
-        """Raises SettingsError if a value is out of range, or if somebody made the scenes."""
-        if self.hand_made:
-            raise SettingsError("these are the settings of scenes made by hand: no others can be sampled")
-        self.check_apart_from_frequencies()
-        if self.own_kinds:
-            import_module(
-                "simtown.language.meaning.nouns"
-            )  # raises KindsError for a name that is a noun already
-        try:
-            self.tables()  # fast, as the import of the sampler is not
-            if self.asks:
-                from simtown.datasets import family_questions
+        """Raises SettingsError if a value is out of range.
 
-                family_questions.check(self)
-                return
-            from simtown.language.asking.paper import plan_of
-
-            plan_of(self.recipe("train"))  # do enough kinds occur?
-        except SettingsError:
-            raise
-        except (ValueError, OSError) as error:
-            raise SettingsError(str(error)) from error
-
-    def check_apart_from_frequencies(self) -> None:
-        """:meth:`check` without the frequencies, whose CSV file may be gone later."""
+        :func:`simtown.datasets.source.check_settings` also finds out whether such examples exist.
+        """
         options.check(replace(self, n=2, val=0, test=0, shard=None) if self.hand_made else self)
         if self.catalogue != VERSION:
             raise SettingsError(f"must be {VERSION}, not {self.catalogue}", "catalogue")
         require_kinds(self.own_kinds, OWN, "the data set")
-        self._check_questions()
+        for name in ("questions", "relations"):
+            if len(set(getattr(self, name))) < len(getattr(self, name)):
+                raise SettingsError("names one twice", name)
         for name in ("n", "val", "test", "shard"):
             if (getattr(self, name) or 0) % self.block:
                 option = "twins" if self.questions_per_picture == 1 else "questions_per_picture"
@@ -226,9 +183,9 @@ class Settings:
             # further questions are never unclear, so their words would hint
             one = "is for one question a picture: leave out `questions_per_picture`"
             raise SettingsError(one, "cannot_tell")
-        if self.asks and self.distractor:
+        if self.has_families and self.distractor:
             raise SettingsError("is for the paper's questions alone: use `crowd`", "distractor")
-        if self.entities < self.vehicles and not self.asks:
+        if self.entities < self.vehicles and not self.has_families:
             raise SettingsError("must be at least 3 with `distractor=True`", "entities")
         check_size(self.width, self.height)
         files = sum(-(-count // self.shard_size) for count in self.counts().values())
@@ -237,9 +194,9 @@ class Settings:
             raise SettingsError(f"{self.shard_size} makes {files:,} files, {most}", "shard")
 
     @property
-    def asks(self) -> bool:
-        """Whether questions of families are asked, not only the paper's."""
-        return any(getattr(self, name) != LEFT_OUT[name] for name in deciding(Settings, "families"))
+    def has_families(self) -> bool:
+        """Whether the questions are of families, not the paper's."""
+        return any(getattr(self, name) != getattr(Settings, name) for name in deciding(Settings, "families"))
 
     def __post_init__(self) -> None:
         """Fill in what was left out."""
@@ -247,53 +204,6 @@ class Settings:
             if getattr(self, name) is None:
                 whole = max(self.block, 1)
                 object.__setattr__(self, name, min(most, self.n) // whole * whole)
-
-    def with_question_files(self) -> Settings:
-        """These settings with the families of the TOML files among `questions`, which may change later.
-
-        Nothing else reads such a file. Raises SettingsError for one that cannot be used.
-
-        >>> import pathlib, simtown
-        >>> template = 'program = "exist(1)"\\nslots = ["set"]\\ntexts = ["Is {a 1} there?"]'
-        >>> text = f'[there]\\nanswer = "truth"\\n[[there.templates]]\\n{template}\\n'
-        >>> size = pathlib.Path("mine.toml").write_text(text)
-        >>> simtown.Settings(questions=("exist", "mine.toml")).with_question_files().questions
-        ('exist', 'there')
-        """
-        questions: list[str] = []
-        text = self.own_families
-        for name in self.questions:
-            if not name.endswith(".toml"):
-                questions.append(name)
-                continue
-            from simtown.language.asking.families import read_families
-            from simtown.language.asking.template import FamilyError
-
-            try:
-                text = "\n".join(filter(None, (text, read_toml_text(Path(name)))))
-                families = read_families(text, name)
-                if taken := {"paper", "all", *FAMILIES} & families.keys():
-                    raise FamilyError(f"{min(taken)} is a family of simtown: give yours another name")
-            except (OSError, ValueError) as error:
-                why = getattr(error, "strerror", None) or error
-                raise SettingsError(f"{name} cannot be used: {why}", "questions") from error
-            questions += families
-        return replace(self, questions=tuple(dict.fromkeys(questions)), own_families=text)
-
-    def families(self) -> tuple[str, ...]:
-        """The names of the families that are asked: of `all` those that this world can ask."""
-        left_out = self.left_out()
-        every = tuple(name for name in FAMILIES if name not in left_out)
-        groups = (every if name == "all" else (name,) for name in self.questions)
-        return tuple(dict.fromkeys(name for group in groups for name in group))
-
-    def left_out(self) -> dict[str, str]:
-        """The families of `all` that this world cannot ask, and why."""
-        if "all" not in self.questions:
-            return {}
-        from simtown.datasets.family_questions import problems
-
-        return problems(self)
 
     @property
     def block(self) -> int:
@@ -305,28 +215,10 @@ class Settings:
     @property
     def crowds(self) -> tuple[int, int]:
         """Least and most vehicles in a scene."""
-        if not self.asks:
+        if not self.has_families:
             return self.vehicles, self.vehicles
         low, _, high = (self.crowd or CROWD).partition("-")
         return int(low), int(high or low)
-
-    def _check_questions(self) -> None:
-        """Raises SettingsError for an unknown family, and for a family or relation named twice."""
-        known = ("paper", "all", *FAMILIES)
-        if self.own_families:
-            from simtown.language.asking.families import read_families
-
-            known = (*known, *read_families(self.own_families, "own_families"))
-        unknown = [name for name in self.questions if name not in known]
-        if unknown:
-            similar = get_close_matches(unknown[0], known) or known
-            choice = f"choose among {', '.join(similar)}, or give a TOML file"
-            if unknown[0].endswith(".toml"):
-                choice = "Settings.with_question_files() reads a file that you name"
-            raise SettingsError(f"{unknown[0]} is unknown: {choice}", "questions")
-        for name in ("questions", "relations"):
-            if len(set(getattr(self, name))) < len(getattr(self, name)):
-                raise SettingsError("names one twice", name)
 
     @property
     def kinds(self) -> tuple[int, ...]:
@@ -350,22 +242,14 @@ class Settings:
         return ranks
 
     @property
-    def canonical(self) -> Settings:
-        """The same data set, all families named, without a `test_seed` or a `crowd` that is the usual one."""
-        test_seed = None if self.test_seed == self.seed else self.test_seed
-        usual = self.crowd == CROWD and self.questions != ("paper",)
-        crowd = "" if usual else self.crowd
-        return replace(self, test_seed=test_seed, questions=self.families(), crowd=crowd)
-
-    @property
     def seeds(self) -> str:
         """All seeds in words, such as "seed 3, test seed 0, world seed 3", without those at their default."""
-        own = self.canonical
-        return ", ".join(
-            f"{name.replace('_', ' ')} {getattr(own, name)}"
-            for name in deciding(Settings, "draw")
-            if getattr(own, name) != LEFT_OUT.get(name)
-        )
+        texts = [f"seed {self.seed}"]
+        if self.test_seed not in (None, self.seed):
+            texts.append(f"test seed {self.test_seed}")
+        if self.world_seed:
+            texts.append(f"world seed {self.world_seed}")
+        return ", ".join(texts)
 
     @property
     def example_bytes(self) -> float:
@@ -397,128 +281,21 @@ class Settings:
         """Whether the frequencies of paints come from a CSV file."""
         return self.paint not in CHOICES
 
-    def tables(self, uniform: bool = False) -> Tables:
-        """All frequencies, as chosen, or `uniform` ones of entities.
-
-        Raises ValueError or OSError if there is no such table.
-        """
-        import numpy as np
-
-        from simtown.assets.frequencies import frequencies
-
-        def kept(name: str) -> np.ndarray:
-            return np.array((self.kept or {}).get(name, ()), dtype=np.float64)
-
-        if not uniform and _TABLE.search(self.frequencies):
-            subject, obj = kept("subject"), kept("object")
-            if not len(subject) == len(obj) == self.entities:
-                counts = f"{self.frequencies} has frequencies of {len(subject)} entities"
-                raise ValueError(f"{counts}, not of `entities={self.entities}`")
-        else:
-            subject, obj = frequencies("uniform" if uniform else self.frequencies, self.entities)
-        paint = kept("paint") if _TABLE.search(self.paint) else paint_frequencies(self.paint)
-        return Tables(subject, obj, paint)
-
-    def chances(self, split: str) -> Tables:
-        """Chances of every kind by catalogue number, and of paints: as chosen, or uniform to test."""
-        subject, obj, paint = self.tables(uniform=split in _TESTS)
-        return Tables(self._by_number(subject), self._by_number(obj), paint)
-
     def seed_of(self, split: str) -> int:
         """The seed of a split."""
-        return self.test_seed if split in _TESTS and self.test_seed is not None else self.seed
-
-    def recipe(self, split: str) -> Recipe:
-        """The recipe of a split of the paper's questions."""
-        from simtown.language.asking.paper import Recipe
-
-        subject, obj, paint = self.chances(split)
-        return Recipe(
-            seed=self.seed_of(split),
-            split=split,
-            subject=subject,
-            object=obj,
-            distractor=self.distractor,
-            relations=self.relations,
-            phrasing=self.phrasing,
-            weathers=self.weathers,
-            jitter=self.jitter,
-            paint=paint,
-        )
-
-    def _by_number(self, table: np.ndarray) -> np.ndarray:
-        """(m,) float64 by catalogue number, 0 for absent kinds, of a table in the order of :attr:`kinds`."""
-        import numpy as np
-
-        chances = np.zeros(max(self.kinds) + 1)
-        chances[list(self.kinds)] = table
-        return chances
+        return self.test_seed if split in TESTS and self.test_seed is not None else self.seed
 
     def counts(self) -> dict[str, int]:
         """Examples in each split."""
         counts = {"train": self.n, "val": self.val, "test": self.test}
         return counts | ({COMPOSITION: self.test} if self.hold_out else {})
 
-    def list_values(self) -> dict[str, Any]:
-        """The choices of :attr:`canonical` by name; also `hand_made`, if the scenes are."""
-        values = asdict(self.canonical)
-        del values["kept"]
-        return values | ({"hand_made": True} if self.hand_made else {})
-
-    def resolved(self) -> dict[str, Any]:
-        """The settings for JSON, with the frequencies themselves: a changed CSV file is a changed setting.
-
-        The kinds are written out too, unless they are the first of the catalogue. Of a CSV file only the name
-        and a digest are kept, since its folders are private.
-        """
-        subject, obj, paint = (table.tolist() for table in self.tables())
-        resolved = {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in self.list_values().items()
-            if name not in LEFT_OUT or value != LEFT_OUT[name]
-        }
-        resolved["shard"] = self.shard_size
-        resolved |= {"subject_frequencies": subject, "object_frequencies": obj, "paint_frequencies": paint}
-        if self.table_from_file:
-            resolved["frequencies"] = _named_table(self.frequencies, subject, obj)
-        if self.paint_from_file:
-            resolved["paint"] = _named_table(self.paint, paint)
-        if self.world_seed or self.own_kinds:
-            resolved[KINDS] = list(self.kinds)
-        return resolved
-
-    @classmethod
-    def from_resolved(cls, resolved: dict[str, Any]) -> Settings:
-        """Inverse of :meth:`resolved`: the frequencies are kept, and no file is read for them.
-
-        Raises ValueError for what no settings are.
-        """
-        tables = {f"{name}_frequencies": name for name in Tables._fields}
-        kept = {name: resolved.get(key, []) for key, name in tables.items()}
-        own = {name: value for name, value in resolved.items() if name not in (KINDS, "hand_made", *tables)}
-        if unknown := own.keys() - {field.name for field in fields(cls)}:
-            raise ValueError(f"settings.{min(unknown)} is unknown")
-        made = HandMade if resolved.get("hand_made") else Settings
-        settings = msgspec.convert({"own_kinds": [], **own}, made)
-        named: dict[str, Any] = {}  # as no file is that tables() reads
-        if settings.table_from_file:
-            named["frequencies"] = _named_table(settings.frequencies, kept["subject"], kept["object"])
-        if settings.paint_from_file:
-            named["paint"] = _named_table(settings.paint, kept["paint"])
-        return replace(settings, **named, kept=kept if named else None)
-
     @property
     def vehicles(self) -> int:
         """Vehicle slots in a scene."""
-        if self.asks:
+        if self.has_families:
             return self.crowds[1]
         return 3 if self.distractor else 2
-
-    @property
-    def hints_at_depth(self) -> bool:
-        """Whether words about near and far hint at the answer: three long vehicles may fit one way only."""
-        axes = {relation.axis for relation in RELATIONS if relation.name in self.relations}
-        return self.distractor and RADIAL in axes
 
 
 @dataclass(frozen=True)
@@ -529,13 +306,6 @@ class HandMade(Settings):
     """
 
     hand_made: ClassVar[bool] = True
-
-
-_DEFAULTS = {field.name: field.default for field in fields(Settings)}
-#: Settings that a manifest leaves out if they have their default, since older data sets do not have them:
-#: those behind `catalogue`.
-LEFT_OUT: dict[str, Any] = dict([*_DEFAULTS.items()][[*_DEFAULTS].index("catalogue") + 1 :])
-LEFT_OUT |= {"own_kinds": (), "hand_made": False}
 
 
 @lru_cache(maxsize=64)
@@ -554,34 +324,3 @@ def _round_down(limit: float) -> int:
     """The largest of 2, 10, 20, 50, 100, 200, 500, ... 100,000 that is at most `limit`, and at least 2."""
     steps = [2, *(digit * 10**zeros for zeros in range(1, 5) for digit in (1, 2, 5)), 100_000]
     return max(step for step in steps if step <= max(limit, 2))
-
-
-def file_name(choice: str) -> str:
-    """The name of a CSV file of frequencies, without folders and without the digest of its table."""
-    return _TABLE.sub("", choice).replace("\\", "/").rstrip("/").rpartition("/")[2]
-
-
-def _named_table(choice: str, *tables: list[float]) -> str:
-    """The name of a table of frequencies with a digest: "counts.csv (table 3f2a61)"."""
-    text = "".join(",".join(map(str, table)) for table in tables)
-    return f"{file_name(choice)} (table {hashlib.sha256(text.encode()).hexdigest()[:6]})"
-
-
-def in_words(resolved: dict[str, Any]) -> dict[str, str]:
-    """Resolved settings as people compare them: each as a text, tables as digests."""
-    s = dict(resolved)
-    s.pop(KINDS, None)  # they follow from the seed
-    subject, obj, paint = (s.pop(f"{role}_frequencies") for role in Tables._fields)
-    s["frequencies"] = _named_table(s["frequencies"], subject, obj)
-    s["paint"] = _named_table(s["paint"], paint) if paint else s["paint"]
-    s["size"] = f"{s.pop('width')}x{s.pop('height')}"
-    return as_texts(s)
-
-
-def as_texts(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Settings of a data set by name, each as a text; of those that are long, digests."""
-    s = {**LEFT_OUT, **settings}
-    s["own_kinds"] = [record[:-58] for record in s["own_kinds"]]  # with 6 digits of their digests
-    s["own_families"] = hashlib.sha256(s["own_families"].encode()).hexdigest()[:6]
-    texts = {name: ",".join(map(str, value)) for name, value in s.items() if isinstance(value, list | tuple)}
-    return {name: texts.get(name, str(value)) for name, value in s.items()}

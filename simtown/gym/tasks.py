@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -15,8 +15,9 @@ from simtown.assets.entities import ENTITIES
 from simtown.core.portable_png import png_bytes
 from simtown.core.streams import Stream
 from simtown.datasets import family_questions
-from simtown.datasets.source import source_of
+from simtown.datasets.source import check_settings, source_of
 from simtown.gym.levels import LEVELS, SIZE, Level
+from simtown.gym.rewards import Reward, reward_reply
 from simtown.language.meaning.programs import decode
 from simtown.language.words.grammar import spoken_names
 from simtown.language.words.instructions import instruction, user_message
@@ -30,6 +31,8 @@ from simtown.scenes.weather import WEATHERS
 BLOCK, AHEAD = 128, 8
 #: Pairs of streets, of which a pair of tasks takes the first where both margins are wide enough.
 CHANCES = 4
+#: Tasks in a row that `keep` may refuse.
+REFUSALS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,19 @@ class Task:
         """1 for a right reply, 0 for any other (:mod:`simtown.language.words.replies` has the rule)."""
         return score_reply(text, self.gold, spoken_names(self.gold.type))
 
+    def reward(self, text: str) -> Reward:
+        """What a reply earns in training, in parts; ``.total`` is their sum, at most 1, for the right answer.
+
+        >>> import simtown.gym
+        >>> task = simtown.gym.Street(level=5, seed=7)[2]
+        >>> task.question, task.answer
+        ('How many metres are between the garbage truck and the tow truck?', '5 m')
+        >>> replies = ("5 m", "It looks like 5 m to me", "6 m", "5 or 6 m")
+        >>> [round(task.reward(reply).total, 2) for reply in replies]
+        [1.0, 0.9, 0.17, 0.0]
+        """
+        return reward_reply(text, self.gold)
+
     def __repr__(self) -> str:
         at = ", ".join(f"{name} {self.metadata[name]}" for name in ("level", "seed", "index"))
         return f"<Task: {self.question} {self.answer}; {at}>"
@@ -94,6 +110,8 @@ class Street:
     Args:
         level: from 1 to 9, or a :class:`simtown.gym.Level` of one's own.
         seed: other seeds are other tasks.
+        keep: tells of a task whether iterating gives it, such as one whose replies do not all earn the same;
+            ``tasks[i]`` and :meth:`at` give all.
 
     Raises:
         SettingsError: the level is impossible.
@@ -106,13 +124,15 @@ class Street:
     True
     """
 
-    def __init__(self, level: int | Level = 1, seed: int = 0) -> None:
-        self.level, self.seed = level, seed
+    def __init__(
+        self, level: int | Level = 1, seed: int = 0, keep: Callable[[Task], bool] | None = None
+    ) -> None:
+        self.level, self.seed, self.keep = level, seed, keep
         if not isinstance(level, Level) and level not in range(1, len(LEVELS) + 1):
             raise ValueError(f"level is {level}: give a whole number from 1 to {len(LEVELS)}")
         self._level = level if isinstance(level, Level) else LEVELS[level - 1]
         self.settings = self._level.settings(seed)
-        self.settings.check()
+        check_settings(self.settings)
         self._source, self._renderer = source_of(self.settings), make_renderer()
         self._families = family_questions.families_of(self.settings)
         self._answers = family_questions.answers(self.settings)
@@ -121,12 +141,13 @@ class Street:
         self._choices = {name: family_questions.choices(self.settings, name) for name in types}
         self._made: tuple[int, list[Task]] = (-1, [])
         self._sampled: tuple[range, dict[str, np.ndarray]] = (range(0), {})
+        self._refused = 0
 
     def shard(self, rank: int, ranks: int) -> Street:
         """The tasks rank, rank + ranks, rank + 2 ranks, ... of these: every task belongs to one rank."""
         if not 0 <= rank < ranks:
             raise ValueError(f"rank is {rank}: give a number from 0 to {ranks - 1}")
-        own = Street(self.level, self.seed)
+        own = Street(self.level, self.seed, self.keep)
         own._first, own._step = self._first + rank * self._step, self._step * ranks
         return own
 
@@ -151,12 +172,25 @@ class Street:
         return self.from_(0)
 
     def from_(self, position: int) -> Iterator[Task]:
-        """All tasks from a position on, without an end."""
-        return (self[i] for i in count(position))
+        """The tasks from a position on that are kept, without an end."""
+        return filter(self.keeps, map(self.__getitem__, count(position)))
+
+    def keeps(self, task: Task) -> bool:
+        """Whether iterating gives a task. Raises ValueError after so many refusals that none may be left."""
+        kept = self.keep is None or bool(self.keep(task))
+        self._refused = 0 if kept else self._refused + 1
+        if self._refused == REFUSALS:
+            raise ValueError(f"keep refuses {REFUSALS:,} tasks in a row: give one that keeps more")
+        return kept
 
     def at(self, positions: Sequence[int]) -> list[Task]:
         """The tasks at some positions, drawn together."""
         return self._draw(self._columns(positions))
+
+    @property
+    def chances(self) -> dict[str, float]:
+        """By family, the share of its tasks that a guess among the possible answers gets right."""
+        return {family.name: 1 / len(self._choices[family.answer]) for family in self._families}
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what was made last, which has megabytes."""

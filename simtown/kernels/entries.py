@@ -200,8 +200,8 @@ noun_places i2 numbers
 nouns b1 noun_count kinds
 alike i1 noun_count kinds
 noun_colours i2 noun_count
-relations f8 8 3
-constants f8 2
+relations f8 relation_count 4
+constants f8 1
 outlines f8 solids_and_1 corners 2
 corner_count i8 solids_and_1
 answer out i8 scenes

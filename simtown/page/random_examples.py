@@ -10,7 +10,7 @@ from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.core.options import options_of
 from simtown.datasets import family_questions
 from simtown.datasets.settings import Settings
-from simtown.datasets.source import source_of
+from simtown.datasets.source import check_settings, source_of
 from simtown.language.asking.paper import Examples
 from simtown.language.asking.twins import EDITS, THING, WEATHER
 from simtown.language.meaning.answers import ANSWERS
@@ -52,7 +52,7 @@ def draw(request: dict[str, Any]) -> dict[str, Any]:
     settings = msgspec.convert({"n": 4, "val": 0, "test": 0, **request}, Settings, strict=False)
     if settings.paint_from_file:  # a page names no files of this machine
         raise ValueError(f"paint is {settings.paint}: choose among {', '.join(CHOICES)}")
-    settings.check()
+    check_settings(settings)
     index = np.arange(COUNT)
     if settings.twins:
         index = np.stack([4 * index, 4 * index + 1], axis=1).ravel()
@@ -96,7 +96,7 @@ def _command(settings: Settings) -> str:
 
 def _why(scenes: SceneBatch, i: int, row: dict[str, Any], other: str, settings: Settings) -> list[str]:
     """Why the example i was accepted, whose twin has the `other` answer: sentences, some of them empty."""
-    if settings.asks:
+    if settings.has_families:
         form, family = decode(row["program"]), family_questions.families_of(settings)[row["family"]]
         texts = [
             ANSWERS[family.answer][number]

@@ -13,10 +13,10 @@ from typing import Any
 from simtown.core.files import ForeignDirectoryError, as_json, save_text
 from simtown.core.options import recorded
 from simtown.core.pretrained import fingerprint
+from simtown.core.progress import Bars, no_bars
 from simtown.core.runs import RunRecord
 from simtown.core.version import __version__
 from simtown.probes import report
-from simtown.probes.bars import Bars, no_bars
 from simtown.probes.model_names import without_folders
 from simtown.probes.report import SCHEMA, SUMMARY, Results
 from simtown.probes.reproduce import PrintedTable

@@ -234,25 +234,19 @@ def _painted(street: _Street) -> tuple[np.ndarray, np.ndarray]:
     corners = shape @ matrix[:, :3, :3].transpose(0, 2, 1) + matrix[:, None, :3, 3]
     normals = a.normals[triangle, :3].astype(np.float64)
     materials = np.where(a.body[triangle], street.paints[owner], a.materials[triangle])
-    c, s = street.poses[owner, 3], street.poses[owner, 4]
-    sun = np.column_stack(
-        [c * light[0] + s * light[1], c * light[1] - s * light[0], np.full(len(c), light[2])]
-    )
-    facing = np.maximum((normals * sun).sum(axis=1), 0.0)
+    nz = normals[:, 2]
+    facing, glance = _facing_and_glance(street, owner, normals, corners)
     # snow lies on hills, as in draw_instances
-    nx, ny, nz = normals.T
     upright = np.where(owner == 0, np.maximum(nz, 0.55), nz)
-    ray = corners.mean(axis=1) - street.view[:3]
-    turned = np.column_stack([c * nx - s * ny, s * nx + c * ny, nz])
-    mirrored = ray[:, 2] - 2.0 * (ray * turned).sum(axis=1) * nz
-    glance = mirrored / np.sqrt((ray * ray).sum(axis=1))
     suns = np.where(street.meshes[owner] < len(ENTITIES), VEHICLE_SUN, SUN)
     colours = np.zeros((len(owner), 3), dtype=np.float32)
-    numbers = {"light": light, "nz": upright, "facing": facing, "glance": glance}
     kernels.call(
         "shade_faces",
         **town(),
-        **{name: values.astype(np.float32) for name, values in numbers.items()},
+        light=light.astype(np.float32),
+        nz=upright.astype(np.float32),
+        facing=facing.astype(np.float32),
+        glance=glance.astype(np.float32),
         suns=suns.astype(np.int64),
         face_materials=materials.astype(np.uint8),
         face_styles=street.styles[owner],
@@ -267,6 +261,23 @@ def _painted(street: _Street) -> tuple[np.ndarray, np.ndarray]:
     fogged = light[FOG : FOG + 3] * (1 - air) + colours[:, None] * air
     share = np.broadcast_to(flat[:, None, None], (len(flat), 3, 1))
     return corners, np.clip(np.concatenate([fogged, share], axis=-1), 0.0, 1.0)
+
+
+def _facing_and_glance(
+    street: _Street, owner: np.ndarray, normals: np.ndarray, corners: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(t,) cosines between faces and the sun, at least 0, and (t,) upward parts of mirrored rays of sight."""
+    light = street.light
+    c, s = street.poses[owner, 3], street.poses[owner, 4]
+    sun = np.column_stack(
+        [c * light[0] + s * light[1], c * light[1] - s * light[0], np.full(len(c), light[2])]
+    )
+    facing = np.maximum((normals * sun).sum(axis=1), 0.0)
+    nx, ny, nz = normals.T
+    ray = corners.mean(axis=1) - street.view[:3]
+    turned = np.column_stack([c * nx - s * ny, s * nx + c * ny, nz])
+    mirrored = ray[:, 2] - 2.0 * (ray * turned).sum(axis=1) * nz
+    return facing, mirrored / np.sqrt((ray * ray).sum(axis=1))
 
 
 def _clear_air(density: np.ndarray | float, thick: float, depth: np.ndarray) -> np.ndarray:

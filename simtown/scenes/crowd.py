@@ -54,6 +54,7 @@ def place_crowds(
     attempt: np.ndarray,
     entity: np.ndarray,
     camera: np.ndarray,
+    *,
     tried: np.ndarray | None = None,
     kept: np.ndarray | None = None,
     rough: bool = False,

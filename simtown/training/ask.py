@@ -16,20 +16,19 @@ from simtown.core.files import DamagedError
 from simtown.core.notebook import OBJECT, SUBJECT
 from simtown.core.options import SettingsError
 from simtown.core.untrusted import open_picture
-from simtown.datasets.addresses import COMPOSITION
-from simtown.datasets.making.manifests import vocabulary_of
 from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import check_names, source_of
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.language.words import grammar, questions, tokens
 from simtown.language.words.questions import FAMILIES, text, with_article
 from simtown.scenes.camera import WIDEST
 from simtown.training import identity, run_directory
-from simtown.training.evaluation import logits_of, measure, references, right
 from simtown.training.fit import precision
 from simtown.training.fit_settings import FitSettings
 from simtown.training.models import build, finds_boxes, require_allowed
+from simtown.training.run_scores import logits_of, scores_of
 from simtown.training.sources import ExampleSource, as_input, open_split
 from simtown.training.world import Batch, World
 
@@ -52,7 +51,7 @@ def open_run(directory: Path, allow_model: Collection[str] = ()) -> OpenedRun:
     run = run_directory.load(directory)
     settings = FitSettings(**run["settings"])
     trained = identity.settings_of(run)
-    trained.check_apart_from_frequencies()
+    check_names(trained)
     require_allowed(settings.model, directory / run_directory.RUN, allow_model)
     model = build(settings.model, World.of(trained, run_directory.language_in(run)), settings.options)
     run_directory.load_weights(model, directory)
@@ -78,9 +77,8 @@ def evaluate(
     size, digest = run["train_size"], run["data"].get("examples", {}).get("train")
     held = not run["settings"]["stream"] and size <= len(dataset.train)
     trained_on = held and dataset.train.digests([size])[size] == digest
-    seen, val = size if trained_on else None, logits.get("val", np.zeros(0))
-    shares = measure(dataset, logits["test"], val, seen, language.get("answers"), logits.get(COMPOSITION))
-    return {**shares, "references": references(dataset)}
+    scores = scores_of(dataset, language.get("answers"))
+    return {**scores.measure(logits, size if trained_on else None), "references": scores.references()}
 
 
 def right_answers(
@@ -88,7 +86,8 @@ def right_answers(
 ) -> np.ndarray:
     """(n,) bool: which test questions of a data set a run answers right; raises as :func:`evaluate`."""
     logits, run = _logits(directory, dataset, ["test"], device, allow_model, None)
-    return right(dataset, dataset.test, logits["test"], run_directory.language_in(run).get("answers"))
+    answers = run_directory.language_in(run).get("answers")
+    return scores_of(dataset, answers).right(dataset.test, logits["test"])
 
 
 def _logits(
@@ -146,9 +145,12 @@ def _require_comparable(trained: Settings, language: Mapping[str, Sequence[str]]
     asking = f"--questions {'all' if families == FAMILIES else ','.join(families)}"
     size, its = (f"{each.width}x{each.height}" for each in (trained, other))
     both = "the paper's questions", "questions of families"
-    if other.asks != trained.asks:
-        problem, like = f"asks {both[other.asks]}, the run learned {both[trained.asks]}", asking
-    elif other.asks and dataset.vocabulary != language["vocabulary"]:
+    if other.has_families != trained.has_families:
+        problem, like = (
+            f"asks {both[other.has_families]}, the run learned {both[trained.has_families]}",
+            asking,
+        )
+    elif other.has_families and dataset.vocabulary != language["vocabulary"]:
         problem, like = "was made by another simtown, whose words have other numbers", asking
     elif unknown := [name for name in dataset.names.get("families", []) if name not in families]:
         problem, like = f"asks what the run has not learned ({unknown[0]})", asking
@@ -274,9 +276,7 @@ def predict(
     batch = Batch(as_input(pixels), boxes=torch.zeros(1, 2, 4), answer=torch.zeros(1), **inputs)
     boxes = None
     if finds_boxes(model):
-        middle, extent = np.split(model.boxes(batch)[:, 0].numpy(), 2, axis=1)
-        extent = np.maximum(extent, 0)  # a regression may well say otherwise
-        shares = np.concatenate([middle - extent / 2, middle + extent / 2], axis=1)
+        shares = _corners(model.boxes(batch)[:, 0].numpy())
         boxes = shares * [right - left, bottom - top, right - left, bottom - top] + [left, top, left, top]
     logits, said = model(batch), ""
     yes = float(torch.sigmoid(logits)[0]) if logits.dim() == 1 else float(logits.softmax(1).max())
@@ -290,12 +290,20 @@ def predict(
     return ModelAnswer(yes, boxes, frame, cut, vehicles, accuracy, picture, said)
 
 
+def _corners(found: np.ndarray) -> np.ndarray:
+    """(n, 4) corners of boxes, of (n, 4) middles and extents as a model regresses them."""
+    middle, extent = np.split(found, 2, axis=1)
+    extent = np.maximum(extent, 0)  # a regression may well say otherwise
+    return np.concatenate([middle - extent / 2, middle + extent / 2], axis=1)
+
+
 def _told(
     question: str, trained: Settings, language: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, torch.Tensor], tuple[str, str]]:
     """The encoded question for a model, and the names of its vehicles if it is one of the paper's."""
     words, length = (tokens.words, tokens.LENGTH) if language else (questions.words, questions.LENGTH)
-    place = {word: number for number, word in enumerate(language.get("vocabulary") or vocabulary_of(trained))}
+    vocabulary = language.get("vocabulary") or source_of(trained).vocabulary()
+    place = {word: number for number, word in enumerate(vocabulary)}
     remedy = "ask in other words" if language else _LIKE
     if unknown := [word for word in words(question) if word not in place]:
         raise SettingsError(f"the question's word '{unknown[0]}' is unknown to the run: {remedy}")

@@ -27,13 +27,13 @@ from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.training import early_stopping, models, run_directory
 from simtown.training.display import FitDisplay
-from simtown.training.evaluation import accuracy_in_words, logits_of, measure, references, right
 from simtown.training.fit_settings import FitSettings, check_examples, device_of, precision_of
 from simtown.training.kept_features import features_of
 from simtown.training.models import build, encoder_of
 from simtown.training.models.layers import answer_loss
 from simtown.training.run_curve import curve
 from simtown.training.run_directory import RunState
+from simtown.training.run_scores import accuracy_in_words, logits_of, scores_of
 from simtown.training.sources import Encoded, ExampleSource, chunks_of_epoch, open_split, open_stream
 from simtown.training.world import Batch, World, language_of
 
@@ -112,7 +112,7 @@ def fit(
     callback = callback or FitCallback()
     if settings.device == "cpu":
         keep_memory()
-    with run_directory.opened(directory, settings, dataset, callback.on_compare) as run:
+    with run_directory.opened(directory, settings, dataset, callback) as run:
         if run["status"] != "done":
             try:
                 results = _train(settings, dataset, directory, callback, cache, beside)
@@ -130,7 +130,7 @@ def fit(
     return Described(run, sentence)
 
 
-def _train(
+def _train(  # noqa: PLR0914, PLR0915 - the whole loop can be read in one place
     settings: FitSettings,
     dataset: Dataset,
     directory: Path,
@@ -151,14 +151,14 @@ def _train(
     def source_of(name: str, n: int, kept: bool | None) -> ExampleSource:
         split, said = dataset[name], note if name == "train" else lambda line: None
         if encoder_of(settings.model) and kept is not False:
-            blocks = features_of(dataset, name, n, model.encoder, device, note)
+            blocks = features_of(dataset, name, n, model.encoder, device, callback)
             return Encoded(blocks, split, n, world, device)
-        return open_split(split, n, world, device, kept, said, beside)
+        return open_split(split, n, world, device, cache=kept, note=said, beside=beside)
 
     train = open_stream(dataset, size, device) if settings.stream else source_of("train", size, cache)
     val = source_of("val", len(dataset.val), cache)
     learn = torch.compile(loss_of) if settings.compile else loss_of
-    epoch_steps = early_stopping.steps_an_epoch(settings)
+    epoch_steps, scores = early_stopping.steps_an_epoch(settings), scores_of(dataset)
     # sums since the last validation: objective, cross-entropy, right answers
     totals = saved.get("totals", torch.zeros(3, dtype=torch.float64)).to(device)
     run_directory.cut_metrics(directory, state.epoch)
@@ -197,7 +197,7 @@ def _train(
             objective, train_loss, train_accuracy = (total / examples for total in totals.tolist())
             _require_number(objective, epoch, step, settings)
             logits_val, val_loss = logits_of(model, val, len(dataset.val))
-            accuracy = float(right(dataset, dataset.val, logits_val).mean())
+            accuracy = float(scores.right(dataset.val, logits_val).mean())
             row = {"epoch": epoch, "step": step, "objective": objective}
             row |= {"train_loss": train_loss, "train_accuracy": train_accuracy}
             row |= {"val_loss": val_loss, "val_accuracy": accuracy, "images_per_second": examples / seconds}
@@ -227,20 +227,25 @@ def _train(
         test = source_of("test", len(dataset.test), kept)
         logits_test, test_loss = logits_of(model, test, len(dataset.test))
         logits_val, _ = logits_of(model, val, len(dataset.val))
-        compositions = None
+        logits = {"test": logits_test, "val": logits_val}
         if COMPOSITION in dataset.splits:
             held = len(dataset[COMPOSITION])
-            compositions, _ = logits_of(model, source_of(COMPOSITION, held, kept), held)
+            logits[COMPOSITION], _ = logits_of(model, source_of(COMPOSITION, held, kept), held)
     run_directory.save_test(directory, dataset, logits_test)
-    title = f"{looks_of([settings.model])[settings.model].name}, {size:,} training examples of {dataset.name}"
-    scores = references(dataset)
-    curve(run_directory.read_metrics(directory), title, directory / run_directory.CURVE, scores["chance"])
-    seen = None if settings.stream else size
-    test_scores = measure(dataset, logits_test, logits_val, seen, None, compositions) | {"loss": test_loss}
+    references = scores.references()
+    test_scores = scores.measure(logits, None if settings.stream else size) | {"loss": test_loss}
+    _draw_curve(settings, dataset, directory, references["chance"])
     parameters = sum(parameter.numel() for parameter in model.parameters())
     done = {"status": "done", "epochs": state.epoch, "steps": state.step, "stopped": reason}
-    done |= {"restarts": state.restarts, "best": state.best, "test": test_scores, "references": scores}
+    done |= {"restarts": state.restarts, "best": state.best, "test": test_scores, "references": references}
     return {**done, "parameters": parameters, "seconds": state.seconds}
+
+
+def _draw_curve(settings: FitSettings, dataset: Dataset, directory: Path, chance: float) -> None:
+    """The learning curve of a run, as a picture in its directory."""
+    name = looks_of([settings.model])[settings.model].name
+    title = f"{name}, {settings.train_size:,} training examples of {dataset.name}"
+    curve(run_directory.read_metrics(directory), title, directory / run_directory.CURVE, chance)
 
 
 def new_model(

@@ -12,8 +12,10 @@ from typing import Any
 from simtown.core.files import as_json
 from simtown.core.options import deciding
 from simtown.core.runs import changed_settings
+from simtown.datasets.frequency_tables import file_name
 from simtown.datasets.reading.reader import Dataset
-from simtown.datasets.settings import LEFT_OUT, Settings, file_name
+from simtown.datasets.resolved_settings import LEFT_OUT, list_values, settings_from
+from simtown.datasets.settings import Settings
 from simtown.training.fit_settings import FitSettings
 from simtown.training.world import LANGUAGE
 
@@ -27,7 +29,7 @@ def world(settings: Settings) -> dict[str, Any]:
     They decide which examples there are; the sizes of val and test are among them. Settings that older runs
     do not have are left out if they have their default.
     """
-    plain: dict[str, Any] = as_json(settings.list_values())
+    plain: dict[str, Any] = as_json(list_values(settings))
     usual = {name for name, value in LEFT_OUT.items() if getattr(settings, name) == value}
     left_out = {"n", *deciding(Settings, "storage"), *usual} - {*deciding(Settings, "draw")}
     return {name: value for name, value in plain.items() if name not in left_out}
@@ -36,7 +38,7 @@ def world(settings: Settings) -> dict[str, Any]:
 def settings_of(run: Mapping[str, Any]) -> Settings:
     """The settings of the data set that a run.json repeats: it has no frequencies, and no file is read."""
     names = {"hand_made", *(field.name for field in fields(Settings))}
-    return Settings.from_resolved({name: value for name, value in run["data"].items() if name in names})
+    return settings_from({name: value for name, value in run["data"].items() if name in names})
 
 
 def examples_read(

@@ -17,7 +17,9 @@ import msgspec
 
 from simtown.core.options import SettingsError, deciding, options_of
 from simtown.core.untrusted import check_name, inside, parse_toml, read_toml
+from simtown.datasets.question_files import read_question_files
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import check_settings
 from simtown.training.fit_settings import FitSettings, precision_of
 from simtown.training.models import options, require_allowed, require_serves
 
@@ -142,7 +144,7 @@ def read(
     models = dict.fromkeys(model for grid in chosen.grid for model in grid.models)
     for model in models:
         require_allowed(model, preset, allow_model)
-        require_serves(model, shared.asks)
+        require_serves(model, shared.has_families)
     targets = tuple(dict.fromkeys(chosen.adaptive if targets is None else targets))
     check_targets(targets)
     fits = {model: replace(settings, model=model, options=options(model, {})) for model in models}
@@ -177,7 +179,7 @@ def read(
     named = {check_name(each.name, "the run"): each for each in cells}
     plan = SweepPlan(preset, list(named.values()), targets, curves)
     for data in plan.data():
-        data.check()
+        check_settings(data)
     return plan
 
 
@@ -224,12 +226,13 @@ def _parse(preset: str, device: str) -> tuple[_Preset, Settings, FitSettings]:
         """The path of a file in the preset's folder; none from elsewhere becomes part of a data set."""
         return str(inside(Path(preset).parent, name))
 
-    shared = replace(
+    chosen_data = replace(
         shared,
         frequencies=beside(shared.frequencies) if shared.table_from_file else shared.frequencies,
         paint=beside(shared.paint) if shared.paint_from_file else shared.paint,
         questions=tuple(beside(name) if name.endswith(".toml") else name for name in shared.questions),
-    ).with_question_files()
+    )
+    shared = read_question_files(chosen_data)
     return chosen, shared, replace(settings, precision=precision_of(settings.precision, device))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -22,6 +22,7 @@ from safetensors import SafetensorError, safe_open
 from torch import nn
 from torch.optim import Optimizer
 
+from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError, replacing, save_bytes, save_text
 from simtown.core.runs import RunRecord
 from simtown.core.untrusted import open_regular, open_to_append, parse_json, read_bytes
@@ -29,9 +30,8 @@ from simtown.core.version import __version__, versions
 from simtown.datasets.reading.reader import Dataset
 from simtown.datasets.settings import Settings
 from simtown.training import identity
-from simtown.training.evaluation import right
-from simtown.training.family_scores import confidence
 from simtown.training.fit_settings import FitSettings
+from simtown.training.run_scores import scores_of
 from simtown.training.world import language_of
 
 RUN = "run.json"
@@ -63,20 +63,20 @@ def opened(
     directory: Path,
     settings: FitSettings,
     dataset: Dataset,
-    compared: Callable[[int, int], object] = lambda count, total: None,
+    callback: ProgressCallback,
 ) -> AbstractContextManager[dict[str, Any]]:
     """The run.json to continue with: a new one in an empty directory, or that of the same run.
 
-    Other processes of the command cannot write there meanwhile. `compared` receives how many more examples
-    were read for their digests, and of how many.
+    Other processes of the command cannot write there meanwhile. `callback` receives how many examples were
+    read for their digests.
 
     Raises:
         ForeignDirectoryError: the directory holds something else, or a run with other settings or examples.
         DamagedError: its run.json is damaged.
     """
     size = 0 if settings.stream else settings.train_size
-    total = size + len(dataset.val) + len(dataset.test)
-    examples = identity.examples_read(dataset, [size], lambda count: compared(count, total))[size]
+    callback.on_begin(size + len(dataset.val) + len(dataset.test), stage="digests of the examples")
+    examples = identity.examples_read(dataset, [size], callback.on_progress)[size]
     if settings.stream:
         examples["train"] = identity.endless(dataset)
     device = torch.device(settings.device)
@@ -253,14 +253,8 @@ def language_in(run: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def save_test(directory: Path, dataset: Dataset, logits: np.ndarray) -> None:
-    """test.npz, in the test set's order: "correct" (t,) bool and "logit" (t,) float32.
-
-    Of questions of families, instead of the logit: "given" (t,) int16, the place of the model's answer among
-    the data set's, its "confidence" (t,) float32, and "family" (t,) uint8.
-    """
-    own: dict[str, Any] = {"logit": logits}
-    if dataset.settings.asks:
-        given, sure = logits.argmax(axis=1).astype(np.int16), confidence(logits)
-        own = {"given": given, "confidence": sure, "family": dataset.test.column("family")}
+    """test.npz, in the test set's order: "correct" (t,) bool, and :meth:`Scores.columns`."""
+    scores = scores_of(dataset)
+    columns: dict[str, Any] = scores.columns(logits)
     with replacing(directory / TEST) as temporary, open(temporary, "wb") as file:
-        np.savez_compressed(file, correct=right(dataset, dataset.test, logits), **own)
+        np.savez_compressed(file, correct=scores.right(dataset.test, logits), **columns)

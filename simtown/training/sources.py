@@ -92,13 +92,13 @@ def as_input(pixels: torch.Tensor) -> torch.Tensor:
 
 
 def _columns(settings: Settings) -> tuple[str, ...]:
-    return _FAMILY_COLUMNS if settings.asks else _COLUMNS
+    return _FAMILY_COLUMNS if settings.has_families else _COLUMNS
 
 
 def _facts(column: Columns, settings: Settings, device: torch.device) -> dict[str, torch.Tensor]:
     """The columns of a batch besides its pictures; `settings` of the world whose ranks the model knows."""
     n = len(column["tokens"])
-    if settings.asks:
+    if settings.has_families:
         facts = dict.fromkeys(("subject", "relation", "object"), np.zeros(n, np.int64))
         facts |= {"boxes": np.zeros((n, 2, 4), np.float32), "answer": column["value"].astype(np.int64)}
         facts |= {name: column[name].astype(np.int64) for name in ("tokens", "family")}
@@ -236,6 +236,7 @@ def open_split(
     n: int,
     settings: Settings,
     device: torch.device,
+    *,
     cache: bool | None = None,
     note: Callable[[str], object] = lambda line: None,
     beside: int = 1,

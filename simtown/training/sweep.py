@@ -5,10 +5,10 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from simtown.complexity import cells
-from simtown.core.callbacks import FitCallback, ProgressCallback
+from simtown.core.callbacks import FitCallback, ProgressCallback, SweepCallback
 from simtown.core.cluster import Cluster
 from simtown.core.files import DamagedError, ForeignDirectoryError, claimed
 from simtown.core.pool import Processes, Report
@@ -25,16 +25,6 @@ from simtown.training.schedule import Schedule
 DATA, RUNS = "data", "runs"
 #: How often a run is begun again where a machine of the cluster died under it, before it counts as failed.
 RETRIES = 3
-
-
-class SweepCallback(Protocol):
-    """Receives the progress of a sweep."""
-
-    def on_change(self, cell: SweepCell, state: str, content: dict[str, Any]) -> None:
-        """A cell is "running": a row of its metrics; "done": its run.json; "failed": {"error"}."""
-
-    def on_note(self, line: str) -> None:
-        """Report what the sweep does besides running cells, or what an adaptive one knows by now."""
 
 
 def dataset_path(out: Path, settings: Settings) -> Path:
@@ -68,6 +58,7 @@ class Sweep:
         self.plan, self.out, self.kept = plan, out, kept
         self.begun: dict[str, dict[str, Any]] = {}
         self._compared: set[Settings] = set()
+        self._table = cells.load_table(kept) if kept is not None else {}
         for settings in plan.data():
             dataset_path(out, settings)  # refused before anything is written
         for cell in plan.cells:
@@ -76,8 +67,9 @@ class Sweep:
                 self.begun[cell.name] = run_directory.load(directory)
             if cell.name in self.begun:
                 _require_same(cell, self.begun[cell.name], directory)
-            if kept is not None and (path := cells.path_of(kept, cell.name)).exists():
-                run, *_ = cells.load(path)
+            if kept is not None and self._is_kept(cell):
+                path = cells.path_of(kept, cell.name)
+                run, *_ = self._table[cell.name] if cell.name in self._table else cells.load(path)
                 _require_same(cell, run, path, any_device=True)  # it is finished
                 if cell.name not in self.done:
                     self.begun[cell.name] = run
@@ -139,12 +131,12 @@ class Sweep:
             return cell
 
         def running(cell: SweepCell, row: dict[str, Any]) -> None:
-            callback.on_change(cell, "running", row)
+            callback.on_change(cell.name, "running", row)
 
         with claimed(self.out, "simtown sweep"):
             for cell in plan.cells:
                 if cell.name in done:
-                    callback.on_change(cell, "done", done[cell.name])
+                    callback.on_change(cell.name, "done", done[cell.name])
                     self._keep(cell)
             schedule = Schedule(plan, {name: run["test"]["accuracy"] for name, run in done.items()})
             at_once = jobs if plan.targets else max(1, min(jobs, len(plan.cells) - len(done)))
@@ -161,11 +153,11 @@ class Sweep:
                     if isinstance(result, Exception):
                         name = "" if isinstance(result, WorkerError) else f"{type(result).__name__}: "
                         failed[cell.name] = f"{name}{result}"
-                        callback.on_change(cell, "failed", {"error": failed[cell.name]})
+                        callback.on_change(cell.name, "failed", {"error": failed[cell.name]})
                         schedule.ended(cell, None)
                     else:
                         finished += 1
-                        callback.on_change(cell, "done", result)
+                        callback.on_change(cell.name, "done", result)
                         self._keep(cell)
                         schedule.ended(cell, result["test"]["accuracy"])
                     for line in schedule.news():
@@ -174,8 +166,14 @@ class Sweep:
 
     def _keep(self, cell: SweepCell) -> None:
         """Add a finished cell to the folder of kept ones, if it is not there yet."""
-        if self.kept is not None and not cells.path_of(self.kept, cell.name).exists():
+        if self.kept is not None and not self._is_kept(cell):
             cells.save(run_path(self.out, cell), self.kept)
+
+    def _is_kept(self, cell: SweepCell) -> bool:
+        """Whether the folder of kept cells has a finished cell, in its table or in a file."""
+        return self.kept is not None and (
+            cell.name in self._table or cells.path_of(self.kept, cell.name).exists()
+        )
 
 
 def _require_same(cell: SweepCell, run: dict[str, Any], place: Path, any_device: bool = False) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simtown.datasets.making.manifests import vocabulary_of
 from simtown.datasets.names import names
+from simtown.datasets.source import source_of
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.language.words import tokens
 from simtown.language.words.questions import LENGTH
@@ -24,7 +24,7 @@ LANGUAGE = ("families", "answers", "vocabulary")
 
 def language_of(dataset: Dataset) -> dict[str, list[str]]:
     """By the names in LANGUAGE, the texts of a data set of families; {} for the paper's questions."""
-    if not dataset.settings.asks:
+    if not dataset.settings.has_families:
         return {}
     return {name: dataset.names.get(name, dataset.vocabulary) for name in LANGUAGE}
 
@@ -60,10 +60,10 @@ class World:
         `language`: of a data set of families, as :func:`language_of` has it; by default that of this simtown.
         """
         size = settings.entities, settings.width, settings.height
-        if not settings.asks:
-            return cls(*size, len(vocabulary_of(settings)), len(names(settings)["relations"]))
+        if not settings.has_families:
+            return cls(*size, len(source_of(settings).vocabulary()), len(names(settings)["relations"]))
         if not language:
-            language = {"vocabulary": vocabulary_of(settings), **names(settings)}
+            language = {"vocabulary": source_of(settings).vocabulary(), **names(settings)}
         words, answers, families = (len(language[name]) for name in ("vocabulary", "answers", "families"))
         return cls(*size, words, length=tokens.LENGTH, answers=max(2, answers), families=families)
 

@@ -61,7 +61,7 @@ class Records(Generic[T]):
         with PackedFile(self.path) as file:
             yield from self._records(file)
 
-    def _records(self, file: PackedFile) -> Iterator[T]:
+    def _records(self, file: PackedFile) -> Iterator[T]:  # noqa: PLR0915 - one machine of states
         state, places, said = (np.zeros(n, dtype=np.int64) for n in (4, 1 << 14, 3))
         # Bytes not yet done with, their offset in the file, how many of them were walked, and where the open
         # record begins among them.

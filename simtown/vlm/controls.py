@@ -127,7 +127,7 @@ def _gold(one: AskedExample, form: Form) -> Gold | None:
     shares = np.zeros((1, scene.entity.shape[1]), np.float32)
     shares[0, : len(example.scene.vehicles)] = example.visible[: len(example.scene.vehicles)]
     settings = one.asked.dataset.settings
-    by_name = settings.hand_made or not settings.asks
+    by_name = settings.hand_made or not settings.has_families
     values = evaluate(scene, stored([encode(form)]), shares, (width, height), by_name=by_name)
     if values.state[0] != KNOWN:
         return None
@@ -150,7 +150,7 @@ def _reworded(one: AskedExample, suffix: str, words: str, gold: Gold | None) -> 
 def _template(one: AskedExample) -> Template:
     """The template of an example's question."""
     settings = one.asked.dataset.settings
-    if not settings.asks:
+    if not settings.has_families:
         return families()["paper"].templates[0]
     columns = (one.asked.examples.column(name) for name in ("family", "template"))
     family, template = (int(column[one.number]) for column in columns)

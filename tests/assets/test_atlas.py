@@ -31,22 +31,6 @@ def test_numbers_run_entities_props_ground(a):
         assert np.abs(a.mesh(number).vertices - mesh.vertices).max() < 1 / 4096
 
 
-@pytest.mark.parametrize("kind", ["vertex", "triangle", "hull", "lamp"])
-def test_starts_divide_the_rows(a, kind):
-    starts = getattr(a, f"{kind}_start")
-    rows = {"vertex": a.vertices, "triangle": a.triangles, "hull": a.hull, "lamp": a.lamps}[kind]
-    assert (starts.dtype, len(starts)) == (np.int64, len(NAMES) + 1)
-    assert (starts[0], starts[-1]) == (0, len(rows))
-    assert (np.diff(starts) >= (0 if kind == "lamp" else 1)).all()
-
-
-def test_triangles_stay_inside_their_mesh(a):
-    for number in range(len(NAMES)):
-        triangles = a.triangles[own(a.triangle_start, number)]
-        assert triangles.min() >= a.vertex_start[number]
-        assert triangles.max() < a.vertex_start[number + 1]
-
-
 def test_normals_are_unit_outward_and_give_the_plane(a):
     p, q, r = a.vertices[a.triangles].astype(np.float64).transpose(1, 0, 2)
     expected = np.cross(q - p, r - p)
@@ -85,15 +69,6 @@ def test_lamps_lie_on_their_mesh(a):
             assert (a.bounds[number, 0] - 1e-6 <= lamp[:3]).all()
             assert (lamp[:3] <= a.bounds[number, 1] + 1e-6).all()
             assert lamp[4] == facing[int(KINDS[int(lamp[3])])]
-
-
-def test_a_car_has_two_lamps_at_either_end(a):
-    lamps = a.lamps[own(a.lamp_start, ENTITIES.index("sedan"))]
-    for sign in (1.0, -1.0):
-        pair = lamps[lamps[:, 4] == sign]
-        assert len(pair) == 2
-        assert (np.sign(pair[:, 0]) == sign).all()
-        assert np.abs(pair[:, 1].sum()) < 1e-3
 
 
 def test_only_windows_have_part_numbers_and_those_of_a_vehicle_have_one(a):

@@ -12,15 +12,6 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.assets.frequencies import frequencies, table
 
 
-def test_the_table_has_every_entity_of_the_split_most_common_first():
-    rows = table()
-    totals = [s + o for _, s, o in rows]
-    assert len(rows) == len({name for name, *_ in rows}) == 150
-    assert totals == sorted(totals, reverse=True)
-    assert min(min(s, o) for _, s, o in rows) > 0
-    assert all(name == name.strip().lower() and name for name, _, _ in rows)
-
-
 def test_the_table_never_changes():
     """Golden: the marginals of every "vg" data set rest on it."""
     assert table()[:3] == (("man", 95357, 21344), ("window", 42339, 13119), ("person", 39819, 11133))
@@ -87,19 +78,19 @@ def test_the_packaged_table_is_a_template(written):
 
 @pytest.mark.parametrize("choice", ["", "VG", "visual genome", "zipf", "missing.csv", "zipf-1", "."])
 def test_unknown_choices_name_the_known_ones(choice):
-    with pytest.raises(ValueError, match="vg, uniform, zipf:S or an existing CSV file"):
+    with pytest.raises(ValueError, match="zipf:S"):
         frequencies(choice, 5)
 
 
 @pytest.mark.parametrize("power", ["", "a", "-1", "11", "nan", "inf", "1,5"])
 def test_zipf_needs_a_sensible_power(power):
-    with pytest.raises(ValueError, match="not a power between 0 and 10, such as zipf:1"):
+    with pytest.raises(ValueError, match="between 0 and 10"):
         frequencies(f"zipf:{power}", 5)
 
 
 def test_vg_has_more_than_the_catalogue_and_no_more():
     assert all(len(role) == len(ENTITIES) for role in frequencies("vg", len(ENTITIES)))
-    with pytest.raises(ValueError, match="`frequencies=vg` lists 150 entities, fewer than `entities=151`"):
+    with pytest.raises(ValueError, match=r"`frequencies=vg`.*`entities=151`"):
         frequencies("vg", 151)
 
 

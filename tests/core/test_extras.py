@@ -1,6 +1,7 @@
 """With the core alone installed, every command works or says in one line which extra it wants."""
 
 import re
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -14,61 +15,73 @@ MODULES = {"scikit-learn": "sklearn", "pyopengl": "OpenGL", "pyspellchecker": "s
 MODULES |= {"cuda-core": "cuda.core", "nvidia-cuda-nvrtc": "nvidia.cu13"}
 PLAIN = "plain"
 #: What each command is called with; those under PLAIN need no extra.
-CALLS = {
-    PLAIN: {
-        "generate": ["--entities", 3, "--n", 8, "--val", 0, "--test", 4, "--size", 32, "--out", "made"],
-        "preview": ["town", "--out", "sheet.png"],
-        "render": ["town/test-00000.h5:0", "--size", 64, "--out", "one.png"],
-        "info": ["town"],
-        "verify": ["town"],
-        "captions": ["town", "--out", "captions.txt"],
-        "export": ["town", "--to", "coco", "--out", "coco"],
-        "gallery": ["town", "--out", "gallery"],
-        "demo": ["--no-open"],
-        "doctor": [],
-    },
-    "audit": {"audit": ["town"]},
-    "physics": {"clip": ["--out", "street.gif"]},
-    "train": {
-        "fit": ["town", "--out", "fit"],
-        "evaluate": ["fit", "town"],
-        "predict": ["fit", "one.png", "is there a bus?"],
-        "play --run": ["--run", "fit", "--no-open"],
-        "sweep": ["--preset", "tiny", "--out", "sweep"],
-        "complexity": ["sweep"],
-        "bench render": ["--size", 32, "--scenes", 1, "--repeats", 1, "--device", "cpu", "--out", "b.csv"],
-    },
-    "vlm": {"thresholds": ["a"]},
-    "vg": {
-        "vg prepare": ["relationships.json", "--out", "vg"],
-        "vg stats": ["vg"],
-        "vg sparsity": ["vg", "--out", "sparsity.png"],
-        "vg frequencies": ["vg"],
-        "lm train": ["words.txt", "--out", "lm"],
-        "info --plot": ["town", "--plot"],
-    },
-    "probes": {
-        "probe ask": ["items.csv", "--model", "ngram:words.txt", "--template", "[X] [Y]", "--out", "asked"],
-        "probe physical": ["--data", "data", "--model", "ngram:words.txt", "--out", "physical"],
-        "probe visual": ["--data", "data", "--model", "ngram:words.txt", "--out", "visual"],
-        "probe visual mine": ["--text", "words.txt", "--subjects", "data", "--out", "mined"],
-        "probe visual distill": ["words.txt", "--teacher", "hf:a", "--student", "hf:b", "--out", "distilled"],
-        "probe visual figure": [7, "--data", "data", "--out", "figure.png"],
-        "probe visual bridge": ["town", "--out", "bridge"],
-        "probe spatial": ["--model", "ngram:words.txt", "--corpus", "words.txt", "--out", "spatial"],
-        "probe spatial judge": ["--out", "judge.html"],
-        "probe spatial judgements": ["judgements.csv"],
-        "probe spatial town": ["town", "--model", "lstm:lm", "--out", "town.png"],
-        "probe compare": ["a", "b"],
-        "probe reproduce": ["forbes-table1", "--data", "data"],
-        "probe grid": ["grid.toml", "--out", "grid"],
-    },
-    "export": {"export --to": ["town", "--to", "parquet", "--out", "parquet"]},
-    "cluster": {
-        "generate --engine": ["--engine", "ray", "--out", "ray"],
-        "generate --out s3": ["--out", "s3://bucket/town"],
-    },
-}
+CALLS = """
+[plain]
+generate: --entities 3 --n 8 --val 0 --test 4 --size 32 --out made
+preview: town --out sheet.png
+render: town/test-00000.h5:0 --size 64 --out one.png
+info: town
+verify: town
+captions: town --out captions.txt
+export: town --to coco --out coco
+gallery: town --out gallery
+demo: --no-open
+doctor:
+[audit]
+audit: town
+[physics]
+clip: --out street.gif
+[train]
+fit: town --out fit
+evaluate: fit town
+predict: fit one.png 'is there a bus?'
+play --run: --run fit --no-open
+sweep: --preset tiny --out sweep
+complexity: sweep
+bench render: --size 32 --scenes 1 --repeats 1 --device cpu --out b.csv
+[vlm]
+thresholds: a
+compare: a b
+[vg]
+vg prepare: relationships.json --out vg
+vg stats: vg
+vg sparsity: vg --out sparsity.png
+vg frequencies: vg
+lm train: words.txt --out lm
+info --plot: town --plot
+[probes]
+probe ask: items.csv --model ngram:words.txt --template '[X] [Y]' --out asked
+probe physical: --data data --model ngram:words.txt --out physical
+probe visual: --data data --model ngram:words.txt --out visual
+probe visual mine: --text words.txt --subjects data --out mined
+probe visual distill: words.txt --teacher hf:a --student hf:b --out distilled
+probe visual figure: 7 --data data --out figure.png
+probe visual bridge: town --out bridge
+probe spatial: --model ngram:words.txt --corpus words.txt --out spatial
+probe spatial judge: --out judge.html
+probe spatial judgements: judgements.csv
+probe spatial town: town --model lstm:lm --out town.png
+probe compare: a b
+probe reproduce: forbes-table1 --data data
+probe grid: grid.toml --out grid
+[export]
+export --to: town --to parquet --out parquet
+[cluster]
+generate --engine: --engine ray --out ray
+generate --out s3: --out s3://bucket/town
+"""
+
+
+def _calls():
+    """{extra: {name: words}} of the calls."""
+    found = {}
+    for line in CALLS.strip().splitlines():
+        if line.startswith("["):
+            of_extra = found[line.strip("[]")] = {}
+        else:
+            name, _, words = line.partition(":")
+            of_extra[name] = shlex.split(words)
+    return found
 
 
 #: What in a command line stands for an option's name of CALLS.
@@ -77,7 +90,7 @@ MARKS = {"export --to": "parquet", "generate --engine": "--engine", "generate --
 
 def needed(words):
     """The extras of a command line."""
-    for extra, calls in CALLS.items():
+    for extra, calls in _calls().items():
         for name in calls if extra != PLAIN else ():
             command, option = name.partition(" --")[::2]
             if words.startswith(f"simtown {command} ") and (not option or MARKS.get(name, option) in words):
@@ -117,7 +130,9 @@ def endings(tmp_path_factory, plain, together):
     grid = 'version = 1\n[[grid]]\nstudy = "physical"\ndata = "data"\nmodel = "ngram:words.txt"\n'
     (folder / "grid.toml").write_text(grid)
     # what stands behind an option's name only tells a call from another of the same command
-    named = [(extra, name, arguments) for extra, calls in CALLS.items() for name, arguments in calls.items()]
+    named = [
+        (extra, name, arguments) for extra, calls in _calls().items() for name, arguments in calls.items()
+    ]
     calls = [[*name.split(" --")[0].split(), *arguments] for _, name, arguments in named]
     outcomes = together(*calls, without=modules, cwd=folder)
     return [(name, extra, end) for (extra, name, _), end in zip(named, outcomes, strict=True)]
@@ -128,7 +143,7 @@ def test_every_command_is_tried():
         return not hasattr(command, "commands") or (name and command.invoke_without_command)
 
     commands = {name for name, command in every_command().items() if runs(name, command)}
-    assert {name.split(" --")[0] for calls in CALLS.values() for name in calls} == commands
+    assert {name.split(" --")[0] for calls in _calls().values() for name in calls} == commands
 
 
 def test_the_core_is_enough_for_the_town(endings):

@@ -1,8 +1,6 @@
 """Addressed randomness against NumPy's own Philox, and its independence of how examples are batched."""
 
-import re
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-import simtown
 from simtown.core.streams import Stream, choose
 
 numbers = st.integers(0, 2**63 - 1)
@@ -84,18 +81,3 @@ def test_choose_inverts_the_distribution(weights, u):
         assert cumulative[category] > x
         assert category == 0 or cumulative[category - 1] <= x
         assert weights[category] > 0
-
-
-#: Packages that make data, and a folder of them that only measures it.
-MAKERS = ("assets", "datasets", "gym", "kernels", "language", "render", "scenes", "town")
-MEASURES = "datasets/audit"
-CHANCE = re.compile(r"(np|numpy)\.random|default_rng|^\s*(import|from) random\b|numpy import .*random", re.M)
-
-
-def test_nothing_that_makes_data_has_another_source_of_chance():
-    root = Path(simtown.__file__).parent
-    sources = {path for package in MAKERS for path in (root / package).rglob("*.py")}
-    sources -= {*(root / MEASURES).rglob("*.py")}
-    assert len(sources) > 100
-    others = [str(path) for path in sources if CHANCE.search(path.read_text(encoding="utf-8"))]
-    assert others == [], "take simtown.core.streams.Stream, whose draws have addresses"

@@ -95,7 +95,7 @@ def test_tables_and_bars_show_markup_as_it_is(monkeypatch):
     with Progress(EVIL) as bar:
         bar.on_begin(10, 5)
         bar.on_progress(1)
-        bar.say(EVIL)
+        bar.on_note(EVIL)
     err = sys.stderr.getvalue()
     assert ESCAPED[:20] in err
     assert not any(control in err for control in ("\x1b]0", "\x1b[2J", "\u202e"))

@@ -10,6 +10,7 @@ from simtown.datasets import family_questions
 from simtown.datasets.audit import fairness
 from simtown.datasets.audit.findings import judge
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.search import ask_families
 from simtown.language.meaning.programs import ENTITY, encode, parse, stored
 
@@ -21,7 +22,7 @@ TRUTHS = [family.name for family in family_questions.families_of(SETTINGS) if fa
 @pytest.fixture(scope="module")
 def fair():
     """Columns of questions of all families, without pictures."""
-    recipe, parts = family_questions.recipe(SETTINGS, "train"), []
+    recipe, parts = source_of(SETTINGS).recipe("train"), []
     for first in range(0, SETTINGS.n, 600):
         index = np.arange(first, first + 600)
         parts.append(family_questions.columns(ask_families(recipe, index), index, SETTINGS))
@@ -144,12 +145,3 @@ def test_what_a_question_asks_for_is_no_hint(fair):
     found = {f.check: f for f in fairness.findings(counts, fair, SETTINGS, "train")}
     assert "vehicles in each lane" in found["glance by lane"].details["inherent"]
     assert found["glance by weather"].details["inherent"] == ["weather"]
-
-
-def test_the_command_audits_families(cli, tmp_path):
-    town = tmp_path / "town"
-    options = ("--questions", "exist,lane", "--n", 400, "--val", 0, "--test", 0, "--size", 32)
-    cli("generate", *options, "--out", town, "--workers", 1).succeeds()
-    verdict, *lines = cli("audit", town, "--strict", "--workers", 1).succeeds().out.splitlines()
-    assert verdict.startswith(f"{town}: no warnings in ")
-    assert any(line.startswith("pass  question only: 2 checks") for line in lines)

@@ -6,9 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from simtown.datasets import family_questions
 from simtown.datasets.reading.reader import open_dataset
+from simtown.datasets.resolved_settings import resolve, settings_from
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.datasets.source import source_of
+from simtown.datasets.source import check_settings, source_of
 from simtown.language.meaning.programs import parse
 from simtown.town.explaining import reason
 
@@ -58,31 +60,30 @@ def test_the_reason_is_the_one_of_the_stored_answer(families_town):
 )
 def test_a_family_that_a_world_cannot_ask_is_refused_by_name_and_left_out_of_all(settings, family, words):
     with pytest.raises(SettingsError, match=words) as refused:
-        Settings(questions=("exist", family), **settings).check()
+        check_settings(Settings(questions=("exist", family), **settings))
     assert refused.value.setting == "questions"
     every = Settings(questions=("all",), **settings)
-    assert words in every.left_out()[family]
-    assert family not in every.families()
-    every.check()
+    assert words in family_questions.problems(every)[family]
+    assert family not in source_of(every).family_names()
+    check_settings(every)
     source_of(every).draw("train", np.arange(200))
-    assert Settings.from_resolved(every.resolved()).families() == every.families()
+    assert source_of(settings_from(resolve(every))).family_names() == source_of(every).family_names()
 
 
 def test_a_family_whose_streets_have_no_room_for_other_questions_is_refused():
     settings = Settings(questions=("count", "relations"), crowd="4", questions_per_picture=2)
-    with pytest.raises(SettingsError, match="count fits no street here"):
-        settings.check()
-    replace(settings, questions=("count", "relations", "exist")).check()
+    with pytest.raises(SettingsError, match="count"):
+        check_settings(settings)
+    check_settings(replace(settings, questions=("count", "relations", "exist")))
 
 
 @pytest.mark.parametrize("crowd", ["2", "3"])
 def test_words_fit_every_answer_in_small_streets(crowd):
     """Each template has all its answers, about as often."""
-    from simtown.datasets import family_questions
     from simtown.language.asking.search import ask_families
 
     settings = Settings(questions=("exist", "logic"), crowd=crowd, n=1_200, width=64, height=64)
-    recipe = family_questions.recipe(settings, "train")
+    recipe = source_of(settings).recipe("train")
     batch = ask_families(recipe, np.arange(settings.n))
     groups = batch.family * 16 + batch.template
     for group in np.unique(groups):

@@ -14,7 +14,7 @@ import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 import pytest
 
-from simtown.datasets.settings import LEFT_OUT
+from simtown.datasets.resolved_settings import LEFT_OUT, resolve
 
 PAGE = Path(__file__).parents[2] / "docs" / "data-format.md"
 SPLITS = ("train", "val", "test")
@@ -210,4 +210,4 @@ def test_the_number_of_examples_a_shard_is_the_pages(width, height, n, more):
         return [step for step in steps if step <= limit][-1]
 
     settings = Settings(n=n, width=width, height=height, **dict.fromkeys(more, True))
-    assert settings.resolved()["shard"] == min(down(160e6 / needed), max(down(n / 4), 500))
+    assert resolve(settings)["shard"] == min(down(160e6 / needed), max(down(n / 4), 500))

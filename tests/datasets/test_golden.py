@@ -42,7 +42,7 @@ def test_version_2_of_the_world_has_the_bytes_it_had():
         paint="natural", jitter=0.5, masks=True, depth=True, width=96, height=64,
     )  # fmt: skip
     index = np.arange(42)
-    examples = sample(settings.recipe("train"), index)
+    examples = sample(source_of(settings).recipe("train"), index)
     frames = Raster().render(examples.scene, settings.width, settings.height)
     found = {name: digest(array) for name, array in source_of(settings).columns(examples, index).items()}
     found |= {"images": digest(frames.rgb), "masks": digest(frames.ids), "depth": digest(frames.depth)}
@@ -69,15 +69,6 @@ def test_the_first_examples_of_a_larger_set_are_the_smaller_set(town, made):
     large = made(n=20, shard=10, masks=True, depth=True).train.digests([2, 6, 12, 20])
     assert small == {n: large[n] for n in small}
     assert len(set(large.values())) == 4
-
-
-@pytest.mark.parametrize(
-    "change", [{"seed": 1}, {"weathers": ("fog",)}, {"phrasing": "varied"}, {"width": 64}]
-)
-def test_other_examples_have_other_digests(town, made, change):
-    other = made(**change)
-    for split in ("train", "val", "test"):
-        assert town[split].digests([4]) != other[split].digests([4])
 
 
 @pytest.mark.parametrize("name", ["images", "answer", "scene/pose", "question"])

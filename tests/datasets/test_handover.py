@@ -55,24 +55,6 @@ def test_batches_that_are_kept_keep_what_they_hold(rich):
         assert same(alone, many)
 
 
-def test_memory_is_used_again(rich):
-    split = open_dataset(rich).train
-    names, alone = ("image", "tokens"), list(DataLoader(split.torch(), batch_size=1))
-    wanted = {name: sum(int(batch[name].sum()) for batch in alone) for name in names}
-    handover._received.clear()
-    found = dict.fromkeys(wanted, 0)
-    for batch in DataLoader(split.torch(), batch_size=1, num_workers=1, prefetch_factor=2):
-        assert type(batch) is dict
-        for name in wanted:
-            found[name] += int(batch[name].sum())
-        del batch
-    assert found == wanted
-    ((_, pieces),) = handover._received.values()
-    assert 1 <= len(pieces) <= 6  # of 24 batches
-    list(DataLoader(split.torch(), batch_size=8, num_workers=1))
-    assert len(handover._received) == 1  # the pieces of a worker that has ended are let go of
-
-
 def test_an_own_batch_of_views_and_new_tensors(rich):
     view = open_dataset(rich).train.torch()
     plain = list(DataLoader(Changed(view), batch_size=3, collate_fn=as_they_come))

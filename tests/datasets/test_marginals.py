@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from simtown.datasets.proving.marginals import GoodnessOfFit, Marginals, goodness, marginals, plot, targets
+from simtown.datasets.proving.marginals import GoodnessOfFit, goodness, marginals, targets
 from simtown.datasets.reading.reader import open_dataset
 
 pytest.importorskip("scipy", reason="needs scipy: pip install '.[train]'")
@@ -80,26 +80,3 @@ def test_info_plot(which, request, copy, cli, tmp_path, monkeypatch):
         assert words in out
     with Image.open(tmp_path / "copy-marginals.png") as picture:
         assert picture.size == (1575, 1200)
-
-
-@pytest.mark.parametrize("entities", [2, 3, 5, 9, 20, 102])
-def test_shares_and_ranks_of_every_world_are_labelled_in_plain_numbers(entities, tmp_path, monkeypatch):
-    figure_class = pytest.importorskip("matplotlib.figure").Figure
-    figures = []
-    monkeypatch.setattr(figure_class, "savefig", lambda figure, *place, **more: figures.append(figure))
-    weights = 1 / np.arange(1, entities + 1)
-    target = dict.fromkeys(("subject", "object"), weights / weights.sum())
-    counts = {role: np.round(1000 * share).astype(int) for role, share in target.items()}
-    fit = {role: goodness(counts[role], target[role]) for role in target}
-    plot({"train": Marginals(1000, counts, target, fit)}, "vg", tmp_path / "x.png")
-    for axes in figures[0].axes[::2]:
-        low, high = axes.get_ylim()
-        ticks = list(zip(axes.get_yticks(), axes.yaxis.get_ticklabels(), strict=True))
-        labels = [label.get_text() for tick, label in ticks if low <= tick <= high]
-        assert len(labels) >= 2
-        assert all(label.endswith(" %") and float(label[:-2]) <= 100 for label in labels)
-        assert not any(label.get_text() for label in axes.yaxis.get_ticklabels(minor=True))
-    ranks = [label.get_text() for label in figures[0].axes[2].xaxis.get_ticklabels()]
-    assert ranks[:2] == ["1", "2"]
-    if entities < 10:
-        assert ranks == [str(rank) for rank in range(1, entities + 1)]

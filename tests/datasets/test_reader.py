@@ -11,6 +11,7 @@ from simtown.core.files import DamagedError
 from simtown.datasets.making.shards import LAYOUT, PICTURES, tasks
 from simtown.datasets.reading import reader
 from simtown.datasets.reading.reader import Dataset, open_dataset
+from simtown.datasets.resolved_settings import settings_from
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.render.raster import Raster
@@ -177,7 +178,7 @@ def test_more_shards_than_five_digits_stay_in_order(rich):
     """Shard 100,000 follows shard 99,999, although its name sorts before."""
     manifest = json.loads(json.dumps(open_dataset(rich).manifest))
     manifest["settings"].update(n=200_004, shard=2)
-    train = [task for task in tasks(Settings.from_resolved(manifest["settings"])) if task.split == "train"]
+    train = [task for task in tasks(settings_from(manifest["settings"])) if task.split == "train"]
     manifest["shards"] = {task.name: {"examples": 2} for task in sorted(train, key=lambda task: task.name)}
     split = Dataset(rich, manifest).train
     assert len(split) == 200_004

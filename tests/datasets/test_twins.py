@@ -12,21 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.datasets import family_questions
-from simtown.datasets.making import manifests
-from simtown.datasets.making.shards import checksum
 from simtown.datasets.proving.twin_groups import group_accuracies, pair_rows, twin_problems
 from simtown.datasets.proving.verify import verify
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.showing.preview import dataset_sheet
-from simtown.datasets.source import source_of
+from simtown.datasets.source import check_settings, source_of
 from simtown.language.asking.twins import EDITS, NONE, WEATHER, ask_twins
 from simtown.language.meaning.evaluate import ILL_POSED, KNOWN, evaluate
 from simtown.language.meaning.limits import TURNED_PIXELS
 from simtown.language.words.questions import FAMILIES
 from simtown.render.raster import Raster
 from simtown.scenes.crowd import acceptable
-from simtown.training import family_scores
+from simtown.training.run_scores import scores_of
+from tests.datasets.conftest import reseal
 
 SETTINGS = Settings(
     entities=40, n=32, val=8, test=8, width=64, height=64, questions=("all",), shard=16, twins=True
@@ -201,7 +200,8 @@ def test_what_guessers_and_blind_models_score():
     rng = np.random.default_rng(0)
     group = np.repeat(np.arange(0, 20_000, 2), 4)
     guessed = {
-        name: share.mean() for name, share in group_accuracies(group, rng.random(40_000) < 0.5).items()
+        name: outcome.mean()
+        for name, (outcome, *_) in group_accuracies(group, rng.random(40_000) < 0.5).items()
     }
     assert abs(guessed["single"] - 1 / 2) < 0.01
     assert abs(guessed["pair"] - 1 / 4) < 0.01
@@ -233,7 +233,7 @@ def test_evaluation_reports_pairs_and_groups(dataset):
     value = data.test.column("value")
     knows, blind = np.eye(len(answers))[value], np.eye(len(answers))[np.zeros_like(value)]
     for logits, accuracy in ((knows, 1), (blind, 0)):
-        twins = family_scores.measure(data, logits, logits[:0], None, answers)["twins"]
+        twins = scores_of(data).measure({"test": logits}, None)["twins"]
         assert twins["pair"]["accuracy"] == accuracy
         assert twins["pair"]["n"] == len(value) // 2
         assert (twins["group"] or {"accuracy": accuracy})["accuracy"] == accuracy
@@ -272,13 +272,9 @@ def many(dataset_of):
 def changed_copy(dataset, place, change):
     """A copy of a data set with `change(file)` made in its first shard of training, and its checksum."""
     shutil.copytree(dataset, place)
-    shard = place / "train-00000.h5"
-    with h5py.File(shard, "r+") as file:
+    with h5py.File(place / "train-00000.h5", "r+") as file:
         change(file)
-    manifest = manifests.load(place)
-    manifest["shards"][shard.name] |= {"sha256": checksum(shard), "bytes": shard.stat().st_size}
-    manifests.save(place, manifest)
-    return place
+    return reseal(place)
 
 
 def warnings(dataset):
@@ -345,12 +341,12 @@ def test_the_audit_finds_what_is_wrong_with_twins(many, tmp_path):
 )
 def test_what_cannot_have_twins_is_refused(changes, names):
     with pytest.raises(SettingsError, match=names):
-        replace(SETTINGS, **changes).check()
+        check_settings(replace(SETTINGS, **changes))
 
 
 def test_a_weather_that_is_asked_about_can_be_told_in_both_pictures():
     """Fog is made thin in both, though only one may have it."""
-    recipe = family_questions.recipe(Settings(questions=("weather",), twins=True, n=4), "train")
+    recipe = source_of(Settings(questions=("weather",), twins=True, n=4)).recipe("train")
     batch = ask_twins(recipe, np.arange(2000))
     values = evaluate(batch.scene, batch.program, batch.visible, recipe.size)
     assert (values.state == KNOWN).all()

@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 
 from simtown.assets.entities import ENTITIES, SIZES, VERSION
+from simtown.datasets.frequency_tables import tables_of
 from simtown.datasets.making import manifests
 from simtown.datasets.proving.marginals import goodness, marginals
 from simtown.datasets.proving.verify import verify
 from simtown.datasets.proving.verify_shard import implied
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.reading.shard_file import FormError
-from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.resolved_settings import resolve
+from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.render.raster import Raster
 from tests.language.parts import draw_entities
 
@@ -46,8 +49,8 @@ def test_a_world_stays_what_it_is():
 @pytest.mark.parametrize("distractor", [False, True])
 def test_each_kind_is_as_frequent_as_its_rank_says(distractor):
     settings = replace(ELSEWHERE, distractor=distractor)
-    drawn = draw_entities(settings.recipe("train"), np.arange(20_000), {})
-    subject, obj = settings.tables()[:2]
+    drawn = draw_entities(source_of(settings).recipe("train"), np.arange(20_000), {})
+    subject, obj = tables_of(settings)[:2]
     joint = np.array([[p * q * (i != j) for j, q in enumerate(obj)] for i, p in enumerate(subject)])
     if distractor:  # the third is neither: it is drawn by the mean of both tables
         joint *= 1 - ((subject + obj) / 2)[:, None] - ((subject + obj) / 2)[None, :]
@@ -82,18 +85,12 @@ def test_data_sets_of_two_seeds_with_one_test_seed_share_the_test_split_alone(el
 
 
 def test_a_test_seed_that_is_the_seed_makes_no_other_data_set():
-    plain, named = Settings(seed=4).resolved(), Settings(seed=4, test_seed=4).resolved()
+    plain, named = resolve(Settings(seed=4)), resolve(Settings(seed=4, test_seed=4))
     assert plain == named
     assert not {"kinds", "world_seed", "test_seed"} & plain.keys()
     assert Settings(seed=4, test_seed=4).seeds == "seed 4"
     assert Settings(seed=4, test_seed=0, world_seed=-2).seeds == "seed 4, test seed 0, world seed -2"
-    assert Settings(seed=4, test_seed=0).resolved() != plain
-
-
-def test_a_world_of_other_kinds_proves_itself(elsewhere):
-    report = verify(elsewhere, Raster())
-    assert report.problems == []
-    assert "seed 3, world seed 3" in report.summary
+    assert resolve(Settings(seed=4, test_seed=0)) != plain
 
 
 TURNED = [*ELSEWHERE.kinds[1:], ELSEWHERE.kinds[0]]
@@ -116,17 +113,3 @@ def test_a_vehicle_of_no_kind_of_the_world_is_found(elsewhere):
     implied(stored, index, ELSEWHERE)
     with pytest.raises(FormError, match="does not exist"):
         implied(stored, index, replace(ELSEWHERE, world_seed=4))
-
-
-def test_generate_makes_it_and_refuses_what_is_no_seed(tmp_path, cli, contents, elsewhere):
-    sizes = {"entities": 6, "n": 60, "val": 10, "test": 40, "size": 32, "seed": 3, "shard": 20, "workers": 1}
-    words = ["generate", *(f"--{name}={value}" for name, value in sizes.items())]
-    cli(*words, "--world-seed", 3, "--test-seed", 3, "--out", tmp_path / "town").succeeds()
-    beside = ("preview.png", "timings.json")
-    assert contents(tmp_path / "town", beside) == contents(elsewhere, beside)
-    cli(*words, "--world-seed", 4, "--out", tmp_path / "town").refuses("--world-seed 3, now 4")
-    cli(*words, "--world-seed", "some", "--out", tmp_path / "other").refuses("--world-seed")
-    cli(*words, "--test-seed", 0.5, "--out", tmp_path / "other").refuses("--test-seed")
-    assert not (tmp_path / "other").exists()
-    with pytest.raises(SettingsError, match="entities must be"):
-        Settings(entities=len(ENTITIES) + 1, world_seed=1).check()

@@ -146,6 +146,63 @@ def test_verifiers_loads_the_taskset_by_name_and_scores_traces(tasks, monkeypatc
             assert trace.metrics["unread"] == (text in WRONG)
 
 
+def test_a_taskset_follows_its_curriculum_by_first_replies():
+    vf = pytest.importorskip("verifiers.v1")
+    from simtown.gym.adapters.verifiers import StreetTaskset, StreetTasksetConfig
+
+    taskset = StreetTaskset(StreetTasksetConfig(curriculum=True, seed=SEED, rank=1, ranks=2))
+    found = []
+    for own in taskset.take(40):
+        found.append((own.data.metadata["level"], own.data.metadata["index"]))
+        for reply in (own.data.gold["answer"], "no idea", "no idea"):
+            about = vf.TraceTask(type=type(own).__name__, data=own.data)
+            trace = vf.Trace(task=about, agent=vf.AgentInfo(config=vf.AgentConfig()), root_reply=reply)
+            asyncio.run(own.score(trace))
+    assert {*found} == {(level, index) for level, index in found if index % 2}
+    assert len({*found}) == len(found)
+    assert [level for level, _ in found] == sorted(level for level, _ in found)
+    assert taskset.curriculum.levels["all"] > 1
+
+
+def test_prompts_of_a_curriculum_follow_the_replies_of_all_ranks(monkeypatch):
+    pytest.importorskip("trl")
+    from simtown.gym.adapters import trl
+    from simtown.gym.curriculum import Curriculum
+
+    parts, gathered = [], []
+    monkeypatch.setattr(trl, "gather_object", lambda own: [*gathered] or parts.append(own) or [])
+    ranks = [Curriculum(seed=SEED) for _ in range(2)]
+    streams = [iter(trl.prompts(curriculum)) for curriculum in ranks]
+    for _ in range(12):
+        rows, other = (list(islice(stream, 4)) for stream in streams)
+        assert [row["metadata"] for row in rows] == [row["metadata"] for row in other]
+        repeated = [row for row in rows for _ in range(2)]
+        parts.clear()
+        gathered.clear()
+        for half in (repeated[:3], repeated[3:]):  # TRL gives each rank a part of the same stream
+            columns = {name: [row[name] for row in half] for name in ("gold", "metadata")}
+            replies = [row["gold"]["answer"] for row in half]
+            assert trl.recorded(Curriculum(), trl.graded_reply)(replies, **columns) == [1.0] * len(half)
+        gathered += [pair for part in parts for pair in part]
+        for curriculum in ranks:
+            trl.recorded(curriculum)([], gold=[], metadata=[])
+    assert ranks[0].state == ranks[1].state
+    assert ranks[0].levels["all"] > 1
+
+
+@pytest.mark.parametrize("skipped", [0, 3])
+def test_streams_give_the_tasks_that_are_kept(stream_of, skipped):
+    def even(task):
+        return task.metadata["index"] % 2 == 0
+
+    stream = stream_of(Street(LEVEL, SEED, even), skipped, row=index_alone)
+    numbers = [int(row["index"]) for row in islice(stream, 4)]
+    assert numbers == [index for index in range(skipped, 12) if index % 2 == 0][:4]
+    again = stream_of(Street(LEVEL, SEED, even), skipped, row=index_alone)
+    again.load_state_dict(json.loads(json.dumps(stream.state_dict())))
+    assert int(next(iter(again))["index"]) == numbers[-1] + 2
+
+
 def test_nemo_gym_serves_the_verifier_for_rows_that_hold_their_picture(tasks, tmp_path):
     pytest.importorskip("nemo_gym", reason="nemo-gym is not installed: it wants Python 3.12 and 140 packages")
     from fastapi.testclient import TestClient

@@ -30,6 +30,7 @@ from simtown.language.meaning.limits import (
 )
 from simtown.language.meaning.nouns import NOUNS, called_by, group_of, perhaps_called_by
 from simtown.language.meaning.sights import also_shown, street_sights
+from simtown.language.meaning.solids import SOLID_RELATIONS, Solid
 from simtown.language.meaning.views import ENDS_ALIKE
 from simtown.scenes.footprints import extents, outline
 from simtown.scenes.silhouette import boxes
@@ -516,6 +517,11 @@ class Plain:
         return (x / ahead - other_x / other_ahead) * (ahead + other_ahead) / 2
 
     def related(self, thing, relation, other):
+        if relation in SOLID_RELATIONS:  # as towns have it
+            if max(thing, other) >= self.vehicles:
+                return False
+            solid = SOLID_RELATIONS[relation]
+            return beyond(solid.measure(self.solid(thing), self.solid(other)), solid.margin)
         if relation.startswith("driver-"):
             if other >= self.vehicles:
                 return False
@@ -528,6 +534,10 @@ class Plain:
         aside, farther = self.right_of(thing, other), self.place(thing)[1] - self.place(other)[1]
         metres = {"left of": -aside, "right of": aside, "in front of": -farther, "behind": farther}[relation]
         return beyond(metres, ASIDE if relation in ("left of", "right of") else ALONG)
+
+    def solid(self, thing):
+        it = self.things[thing]
+        return Solid(np.array(self.outlines[thing]), 0.0, lambda x, y: 0.0, np.array([it.x, it.y]), it.yaw)
 
     def before(self, order, thing, other, to=None):
         """Whether a thing comes before another."""

@@ -82,7 +82,7 @@ class Backwards:
 @pytest.mark.parametrize("bias", [0.0, 0.6])
 def test_blocks_tell_what_the_whole_split_tells(bias, pool, painted, monkeypatch, tmp_path):
     """Blocks are the text of all scenes at once, typical colours included, in whatever order they end."""
-    lines = list(captions.captions(painted.train.scenes(), painted.settings.seed, "train", bias))
+    lines = list(captions.captions(painted.train.scenes(), painted.settings.seed, "train", bias=bias))
     monkeypatch.setattr(captioned, "_ROWS", 3)
     monkeypatch.setattr(captioned, "BLOCK", 7)
     read, path = [], tmp_path / "captions.txt"
@@ -155,7 +155,7 @@ def test_the_dial_leaves_out_typical_colours_alone(scenes):
     assert (said_shares > 0).all()  # nothing is said that is not seen
     before = all_said
     for bias in (0.3, 0.7, 1.0):
-        said = _spoken(scenes, captions.looks(scenes, 3, "train", bias))
+        said = _spoken(scenes, captions.looks(scenes, 3, "train", bias=bias))
         gone = (before >= 0) & (said < 0)
         assert (said[~gone] == before[~gone]).all()
         assert (all_said[gone] == typical[gone]).all()
@@ -231,7 +231,7 @@ def test_the_command(cli, plain, rich, tmp_path):
     town = open_dataset(plain)
     for name, bias, more in (("one", 0.0, ()), ("two", 0.5, ("--workers", 2, "--bias", 0.5))):
         assert "of 20 scenes" in cli("captions", plain, "--out", tmp_path / name, *more).succeeds().out
-        expected = list(captions.captions(town.train.scenes(), town.settings.seed, "train", bias))
+        expected = list(captions.captions(town.train.scenes(), town.settings.seed, "train", bias=bias))
         assert (tmp_path / name).read_text().splitlines() == expected
     cli("captions", plain, "--out", tmp_path / "one").refuses("exists; remove it")
     cli("captions", rich, "--out", tmp_path / "three", "--bias", "1").succeeds()

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from simtown.datasets import family_questions
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.search import ask_families
 from simtown.language.meaning.colours import COLOURS, seen
 from simtown.language.meaning.views import Views
@@ -34,7 +34,7 @@ def test_clothes_are_not_a_vehicles_colour(kind, own, worn):
 
 @pytest.mark.parametrize("paint", ["own", "uniform"])
 def test_no_other_colour_covers_more_than_a_clear_one(paint):
-    recipe = family_questions.recipe(Settings(questions=("colour",), seed=4, paint=paint), "train")
+    recipe = source_of(Settings(questions=("colour",), seed=4, paint=paint)).recipe("train")
     scenes = ask_families(recipe, np.arange(60)).scene
     shares, colour = seen(scenes), Views(scenes).colour
     clear = colour >= 0

@@ -84,7 +84,7 @@ def digest(parts):
 
 def digests(settings, split):
     """Digests of the scenes and of the other columns."""
-    count = COUNT if settings.asks and len(settings.families()) > 1 else COUNT // 2
+    count = COUNT if settings.has_families and len(source_of(settings).family_names()) > 1 else COUNT // 2
     index = np.arange(count)
     found = source_of(settings).columns(source_of(settings).draw(split, index), index)
     scene = {name: values for name, values in found.items() if name.startswith("scene/")}

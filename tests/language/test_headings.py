@@ -3,8 +3,8 @@
 import numpy as np
 
 from simtown.assets.entities import ENTITIES
-from simtown.datasets import family_questions
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.search import ask_families
 from simtown.language.meaning.programs import OWN_RELATIONS, decode
 from simtown.language.meaning.views import ENDS_ALIKE
@@ -35,7 +35,7 @@ def test_the_ends_of_a_kind_look_alike_if_its_two_headings_do():
 
 def test_no_question_hangs_on_the_heading_of_such_a_kind():
     settings = Settings(questions=("all",), entities=60, frequencies="uniform", seed=2)
-    batch = ask_families(family_questions.recipe(settings, "train"), np.arange(1200))
+    batch = ask_families(source_of(settings).recipe("train"), np.arange(1200))
     for program in batch.program:
         words = {part for form in decode(program).forms() for part in form.parts if isinstance(part, str)}
         assert not (words & {"direction", *OWN_RELATIONS} and words & {*ENDS_ALIKE})

@@ -11,7 +11,7 @@ from simtown.assets.palette import COLOUR_WORDS, MATERIALS
 from simtown.datasets import family_questions
 from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.datasets.source import source_of
+from simtown.datasets.source import check_settings, source_of
 from simtown.language.asking.hold_out import FRAMES, OTHERS, read_rule
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import NOUNS
@@ -151,7 +151,7 @@ def test_twins_and_further_questions_keep_to_the_rules_too(rules, twins, each, u
     more = {"twins": bool(twins), "questions_per_picture": each, "cannot_tell": unclear}
     if each > 1 and rules in [("count>2",), ("left of+taxi",)]:
         with pytest.raises(SettingsError, match="one question a picture"):
-            settings_of(rules, val=8, test=8, **more).check()
+            check_settings(settings_of(rules, val=8, test=8, **more))
         return
     for split in ("train", COMPOSITION):
         settings, batch = drawn(rules, split, **more)
@@ -236,6 +236,6 @@ def test_pairs_have_addresses():
 )  # fmt: skip
 def test_what_cannot_be_held_out_is_refused_with_the_rule(rules, others, message):
     with pytest.raises(SettingsError, match=r"hold_out .*") as refused:
-        settings_of(rules, **others).check()
+        check_settings(settings_of(rules, **others))
     assert message in str(refused.value)
     assert rules[0] in str(refused.value)

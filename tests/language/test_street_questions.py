@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
-from simtown.datasets import family_questions
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.families import families
 from simtown.language.asking.search import ask_families
 from simtown.language.meaning.limits import THING_PIXELS
@@ -17,7 +17,7 @@ from simtown.language.meaning.sights import also_shown
 from simtown.render.raster import Raster
 
 RECIPE = replace(
-    family_questions.recipe(Settings(entities=40, questions=("all",), seed=7), "train"),
+    source_of(Settings(entities=40, questions=("all",), seed=7)).recipe("train"),
     families=(families()["street"], families()["street-exist"]),
 )
 

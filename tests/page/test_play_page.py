@@ -7,9 +7,7 @@ import pytest
 
 from simtown.page.overlays import PLANE
 from simtown.page.server import PlayServer
-from simtown.page.session import Session
 from simtown.town.checks import INTENSITY
-from simtown.town.town import Town
 
 
 def text(browser, selector):
@@ -17,12 +15,8 @@ def text(browser, selector):
 
 
 @pytest.fixture
-def page(browser, until):
-    """A street with a taxi in the near lane, left of a bus in the far one, and its session."""
-    town = Town()
-    town.place("taxi", x=-4.0, y=-1.85)
-    town.place("city bus", x=3.0, y=1.85)
-    session = Session(town)
+def page(browser, until, session):
+    """The page of a street, and its session."""
     with PlayServer(session) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         browser.get(server.url)
@@ -149,17 +143,6 @@ def test_the_page_fits_and_fingers_hit_its_buttons(width, page, browser, screen)
     heights = """return [...document.querySelectorAll('button, summary, .button, #weathers label')]
         .filter((e) => e.offsetParent && e.offsetHeight < 44).map((e) => e.outerHTML.slice(0, 80))"""
     assert width > 900 or browser.execute_script(heights) == []
-
-
-@pytest.mark.parametrize(("width", "height"), [(1366, 680), (1280, 800), (390, 844), (360, 640)])
-def test_weather_and_map_come_before_the_answers(width, height, page, browser, screen):
-    screen(width, height)
-    edges = (
-        "(({top, bottom}) => [top, bottom])(document.getElementById(arguments[0]).getBoundingClientRect())"
-    )
-    places = {name: browser.execute_script(f"return {edges}", name) for name in ("map", "weathers", "log")}
-    lowest = max(places["map"][1], places["weathers"][1])
-    assert lowest < (height if width > 900 else places["log"][0])
 
 
 def test_a_weather_is_as_strong_as_its_name_and_the_strip_says_what_it_means(page, browser, until):

@@ -13,7 +13,6 @@ import pytest
 
 from simtown.probes import grid
 from simtown.probes.grid import GridError, read
-from simtown.probes.studies import STUDIES
 from tests.probes.physical.world import write_release
 
 FILE = """
@@ -169,14 +168,6 @@ def test_the_plan_is_listed_and_nothing_is_done(plan, tmp_path, cli):
     assert not (tmp_path / "my out").exists()
 
 
-def test_only_files_that_a_study_names_are_looked_for(small):
-    reads = STUDIES["physical"].reads
-    before = grid._content(str(small), reads)
-    (small / "notes.txt").touch()
-    assert grid._content(str(small), reads) == before
-    assert grid._content("/proc", reads) == grid._content("/", reads) != before
-
-
 def test_another_directory_is_left_alone(plan, tmp_path, cli):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / grid.NAME).write_text('{"format": "something else"}')
@@ -185,21 +176,3 @@ def test_another_directory_is_left_alone(plan, tmp_path, cli):
     for words in ((), ("--plan",)):
         cli("probe", "grid", table, "--out", table, *words).refuses("is a file: give a directory")
     assert (tmp_path / "out" / grid.NAME).read_text() == '{"format": "something else"}'
-
-
-@pytest.mark.slow
-def test_a_cluster_gives_the_same(plan, tmp_path, cli):
-    pytest.importorskip("ray", reason="needs ray: pip install '.[cluster]'")
-    from tests.datasets.test_cluster import nodes
-
-    file = plan(["majority", "random"])
-    cli("probe", "grid", file, "--out", tmp_path / "here").succeeds()
-    with nodes(2) as (address, _):
-        words = ("--out", tmp_path / "there", "--engine", "ray", "--address", address)
-        done = cli("probe", "grid", file, *words)
-    assert "4 of 4 cells are done, 4 of them now" in done.succeeds().out
-    for cell in read(file):
-        here, there = (tmp_path / place / cell.name for place in ("here", "there"))
-        assert sorted(p.name for p in here.iterdir()) == sorted(p.name for p in there.iterdir())
-        for name in ("summary.json", "summary.csv"):
-            assert (here / name).read_bytes() == (there / name).read_bytes()

@@ -1,6 +1,5 @@
 """A study of one's own in Python and as a table, and what all directories of results have in common."""
 
-import inspect
 import json
 
 import numpy as np
@@ -10,8 +9,7 @@ import pytest
 from simtown.core.files import ForeignDirectoryError
 from simtown.probes.item_study import compare_items, item_study
 from simtown.probes.items import ItemsError, make_items, read_items
-from simtown.probes.scorers.ngram import NGram
-from simtown.probes.studies import STUDIES, open_results
+from simtown.probes.studies import STUDIES
 from simtown.probes.study import run
 from simtown.probes.study_settings import ItemSettings, ScorerOptions
 
@@ -251,20 +249,13 @@ def test_a_task_that_fails_leaves_the_tables_of_the_others(tmp_path):
     animals = make_items("animals", ["cow", "dog"], ["moo", "bark"], ["the [X] says [Y] ."])
     tools = make_items("tools", ["saw", "drill"], ["rasp", "whirr"], ["the [X] goes [Y] ."])
     settings, out = ItemSettings(f"ngram:{tmp_path / 'corpus.txt'}"), tmp_path / "out"
-    with pytest.raises(ValueError, match="knows none of the words of tools"):
+    with pytest.raises(ValueError, match="tools"):
         run(item_study("sounds", animals, tools), tmp_path, settings, out)
     assert "animals" in (out / "summary.md").read_text()
     assert (out / "animals.png").is_file()
-    with pytest.raises(ValueError, match="knows none of the words of tools"):
+    with pytest.raises(ValueError, match="tools"):
         run(item_study("sounds", tools), tmp_path, settings, tmp_path / "none")
     assert not list((tmp_path / "none").iterdir())
-
-
-def test_a_registered_study_is_recognised(tmp_path, monkeypatch):
-    study = sounds()
-    monkeypatch.setitem(STUDIES, study.name, study)
-    content = {"format": study.record.form, "schema": 1, "tasks": {}, "settings": {}}
-    assert open_results(make(tmp_path / "out", "summary.json", content))[0] is study
 
 
 def test_options_that_move_numbers_are_part_of_the_settings(table, model, tmp_path):
@@ -276,18 +267,3 @@ def test_options_that_move_numbers_are_part_of_the_settings(table, model, tmp_pa
     run(study, table, settings, out, ScorerOptions(tokens=9))
     with pytest.raises(ForeignDirectoryError, match="policy null, now first"):
         run(study, table, settings, out, ScorerOptions(policy="first"))
-
-
-def test_six_frames_lie_between_the_command_and_a_log_probability(ask, monkeypatch):
-    """The command, run, ask_items, by_template, the cache, the model."""
-    depths, package = [], inspect.getfile(item_study).removesuffix("probes/item_study.py")
-
-    def class_logprobs(scorer, contexts, targets):
-        files = [frame.filename for frame in inspect.stack() if frame.filename.startswith(package)]
-        command = next(i for i, file in enumerate(files) if file.endswith("probe_commands.py"))
-        depths.append(command + 2)  # the model's own frame is this one
-        return np.zeros((len(contexts), len(targets)))
-
-    monkeypatch.setattr(NGram, "class_logprobs", class_logprobs)
-    ask("--template", "the [X] is [Y] .").succeeds()
-    assert depths[0] <= 6

@@ -6,6 +6,7 @@ import pytest
 pytest.importorskip("ziglang", reason="needs ziglang: pip install '.[dev]'")
 
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.paper import sample
 from simtown.render.cuda.engine import Cuda
 from simtown.render.raster import Raster
@@ -34,7 +35,7 @@ def different(batch, width, height, **card):
 def test_sampled_streets(width, height):
     distractor = width % 2 == 1
     settings = Settings(entities=102, frequencies="uniform", distractor=distractor, jitter=1.0, seed=29)
-    batch = sample(settings.recipe("train"), np.arange(10)).scene
+    batch = sample(source_of(settings).recipe("train"), np.arange(10)).scene
     batch.weather[:] = np.arange(10) % len(WEATHERS)
     assert different(batch, width, height, seed=width + distractor) == []
 

@@ -5,12 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simtown.assets.atlas import NO_PAINT, atlas
-from simtown.assets.catalogue import BODIES, ENTITIES, STREET_MESHES
+from simtown.assets.catalogue import BODIES, ENTITIES
 from simtown.assets.frequencies import frequencies
-from simtown.assets.palette import PAINTS, material
+from simtown.assets.palette import PAINTS
 from simtown.language.asking.paper import Recipe, sample
-from simtown.render.instances import instances
 from simtown.render.light import WET, lights
 from simtown.render.raster import Raster
 from simtown.scenes.paint import body_paints
@@ -45,28 +43,6 @@ def grown(mask: np.ndarray, by: int) -> np.ndarray:
             for step in (1, -1):
                 out = out | np.roll(out, step, axis)
     return out
-
-
-def test_the_atlas_knows_bodies():
-    town = atlas()
-    paints = [material(BODIES[name]) for name in ENTITIES]
-    assert town.own_paint.tolist() == paints + [NO_PAINT] * (len(STREET_MESHES) + 1)
-    for number in range(len(town.radius)):
-        own = slice(*town.triangle_start[number : number + 2])
-        body = (town.materials[own] == town.own_paint[number]) & (number < len(ENTITIES))
-        assert np.array_equal(town.body[own], body)
-        assert town.body[own].any() == (number < len(ENTITIES))
-
-
-def test_instances_name_the_material_of_every_body():
-    batch = empty_batch(2, 2, 1)
-    batch.entity[0], batch.entity[1, 0], batch.prop[1] = [2, 7], 2, 0
-    batch.paint[0, 1] = PAINTS.index("mint")
-    paints = instances(batch)[4]
-    assert paints.dtype == np.uint8
-    own = material(BODIES[ENTITIES[2]])
-    assert paints[0].tolist() == [NO_PAINT, own, material("mint"), NO_PAINT]
-    assert paints[1].tolist() == [NO_PAINT, own, NO_PAINT, NO_PAINT]
 
 
 @pytest.mark.parametrize("engine", ["raster", "opengl"])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from simtown.render.cuda import card, engine
-from simtown.render.frames import CardError, CardRenderer, CardWarning
+from simtown.render.frames import CardError, CardRenderer
 from simtown.render.raster import Raster
 from simtown.render.renderers import RENDERERS, choose_device, make_renderer
 from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather
@@ -54,7 +54,7 @@ def test_auto_draws_on_the_processor_with_one_line(no_card):
     assert isinstance(make_renderer("cpu"), Raster)
     with pytest.raises(CardError, match=r"no CUDA driver.*`device=cpu`"):
         choose_device("cuda", lines.append)
-    with pytest.raises(ValueError, match="choose auto, cpu or cuda"):
+    with pytest.raises(ValueError, match="cpu or cuda"):
         choose_device("tpu", lines.append)
     assert len(lines) == 1
 
@@ -81,7 +81,7 @@ def test_what_is_too_large_for_a_card_is_drawn_by_the_processor(monkeypatch):
 
 def test_macos_is_not_sent_to_an_extra_that_installs_nothing(monkeypatch):
     monkeypatch.setattr("sys.platform", "darwin")
-    with pytest.raises(CardError, match="macOS has no CUDA"):
+    with pytest.raises(CardError, match="macOS"):
         choose_device("cuda", print)
 
 
@@ -93,21 +93,6 @@ def test_commands_refuse_to_draw_on_a_card_that_is_not_there(cli, plain, tmp_pat
         cli(*words, "--device", "tpu").refuses("auto, cpu or cuda")
     assert not list(tmp_path.iterdir()), "nothing was begun"
     cli("render", f"{plain}/train:0", "--renderer", "opengl", "--device", "cuda").refuses("opengl")
-
-
-def test_auto_draws_the_same_as_the_processor(cli, plain, tmp_path, no_card):
-    words = ["render", f"{plain}/train:0", "--size", 48]
-    (message,) = cli(*words, "--out", tmp_path / "a.png", "--device", "auto").succeeds().messages
-    assert "drawing on the processor" in message
-    cli(*words, "--out", tmp_path / "b.png").succeeds()
-    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
-
-
-def test_our_warnings_are_one_line_and_others_are_as_ever():
-    from simtown.core.terminal import _format_warning
-
-    assert _format_warning("half as many", CardWarning, "a.py", 3) == "simtown: half as many\n"
-    assert "a.py:3: UserWarning: other" in _format_warning("other", UserWarning, "a.py", 3)
 
 
 def test_nothing_of_cuda_is_imported_by_drawing():

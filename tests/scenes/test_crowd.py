@@ -83,7 +83,7 @@ def test_a_street_depends_on_its_address_alone_and_counts_its_tries():
     again = place_crowds(STREAM, order, np.zeros(25, int), entity[order], camera[order])
     for ours, part in zip((pose, visible, placed), again, strict=True):
         assert np.array_equal(ours[order], part)
-    other, *_ = place_crowds(STREAM, np.arange(60), np.ones(60, int), entity, camera, tried)
+    other, *_ = place_crowds(STREAM, np.arange(60), np.ones(60, int), entity, camera, tried=tried)
     assert (other != pose).any(axis=(1, 2)).all()
     assert 6 * 60 == tried[1] - 2 < tried[0] - 5 < 40 * 60
 

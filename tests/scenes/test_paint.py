@@ -10,6 +10,7 @@ from scipy.stats import chisquare
 from simtown.assets.catalogue import BODIES, ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.paper import Examples, sample
 from simtown.scenes.paint import NATURAL, STUFFS, body_paints, may_change, paint_frequencies
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle, empty_batch, plausible
@@ -19,7 +20,7 @@ ALL = Settings(entities=len(ENTITIES), n=2000, frequencies="uniform", seed=4)
 
 
 def examples(paint: str, n: int = 400, split: str = "train", **changes: object) -> Examples:
-    return sample(replace(ALL, paint=paint, **changes).recipe(split), np.arange(n))
+    return sample(source_of(replace(ALL, paint=paint, **changes)).recipe(split), np.arange(n))
 
 
 def named(entity: np.ndarray) -> np.ndarray:
@@ -95,7 +96,7 @@ def test_nothing_else_of_an_example_follows_from_paints(choice, distractor):
 
 
 def test_a_paint_follows_from_the_examples_number_alone():
-    recipe = replace(ALL, paint="uniform").recipe("val")
+    recipe = source_of(replace(ALL, paint="uniform")).recipe("val")
     whole, some = sample(recipe, np.arange(60)), sample(recipe, np.array([41, 3, 17, 18]))
     assert np.array_equal(whole.scene.paint[[41, 3, 17, 18]], some.scene.paint)
     other = examples("uniform", 60, seed=5).scene.paint
@@ -142,9 +143,9 @@ def test_a_scene_written_before_there_were_paints():
 
 
 def test_paints_that_cannot_be():
-    with pytest.raises(ValueError, match="unknown paint 'sky blue': did you mean"):
+    with pytest.raises(ValueError, match="'sky blue'"):
         SceneBatch.of([Scene([Vehicle("taxi", 0.0, 0.0, paint="sky blue")])])
-    with pytest.raises(ValueError, match="a red truck cannot be painted blue: its name says its colour"):
+    with pytest.raises(ValueError, match=r"red truck .*blue"):
         SceneBatch.of([Scene([Vehicle("red truck", 0.0, 0.0, paint="blue")])])
 
 

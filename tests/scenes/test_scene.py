@@ -14,9 +14,8 @@ from simtown.render.frames import LARGEST, SMALLEST
 from simtown.render.instances import instances
 from simtown.render.raster import MOST_TRIANGLES, Raster
 from simtown.scenes.camera import NOMINAL, Camera, views
-from simtown.scenes.placement import MOST_VEHICLES, apart
+from simtown.scenes.placement import MOST_VEHICLES
 from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather, empty_batch
-from simtown.scenes.silhouette import framed, visibility
 from simtown.scenes.weather import WEATHERS
 from tests.kernels.pieces import pieces
 
@@ -70,15 +69,6 @@ def test_rows_of_a_batch(batch):
         part = batch[rows]
         for f in fields(SceneBatch):
             assert np.array_equal(getattr(part, f.name), getattr(batch, f.name)[rows])
-
-
-def test_scenes_of_different_sizes_share_a_batch():
-    one = Scene([Vehicle("taxi", 1.0, -1.5)])
-    two = Scene([Vehicle("taxi", 1.0, -1.5), Vehicle("SUV", -1.0, 1.5, 3.0)], [Prop("bench", 0.0, 5.0)])
-    batch = SceneBatch.of([one, two, Scene()])
-    taxi, suv = map(ENTITIES.index, ("taxi", "SUV"))
-    assert batch.entity.tolist() == [[taxi, -1], [taxi, suv], [-1, -1]]
-    assert batch.prop.tolist() == [[-1], [PROPS.index("bench")], [-1]]
 
 
 def test_empty_batch_is_the_default_scene():
@@ -157,22 +147,6 @@ def test_eight_of_the_heaviest_vehicles_fit_the_fullest_street(streets):
     eyes = np.tile(scenes.camera[0, :3], (72, 1))
     heaviest = max(int(facing(mesh, poses, eyes).max()) for mesh in range(len(ENTITIES)))
     assert MOST_VEHICLES * heaviest + total.max() < MOST_TRIANGLES
-
-
-def test_eight_vehicles_in_the_fullest_street_are_drawn(streets):
-    scenes, total = streets
-    count = np.diff(atlas().triangle_start)[: len(ENTITIES)]
-    batch = empty_batch(1, MOST_VEHICLES, scenes.prop.shape[1])
-    fullest = int(total.argmax())
-    for name in ("prop", "prop_pose", "prop_style"):
-        getattr(batch, name)[:] = getattr(scenes, name)[fullest]
-    batch.entity[:] = np.argsort(-count)[:MOST_VEHICLES]
-    batch.pose[0] = [(7.0 * (i % 4 - 1.5), 8.0 * (i // 4) - 1.0, 0.7 * i) for i in range(MOST_VEHICLES)]
-    assert apart(batch.entity.astype(np.int64), batch.pose).all()
-    ids = Raster().render(batch, 512, 512).ids
-    assert len(np.unique(ids[(ids > 0) & (ids <= MOST_VEHICLES)])) >= 6  # the others lie beyond the edges
-    assert visibility(batch.entity, batch.pose, batch.camera).shape == (1, MOST_VEHICLES)
-    assert framed(batch.entity, batch.pose, batch.camera).shape == (1,)
 
 
 @pytest.mark.parametrize("side", [SMALLEST - 1, SMALLEST, LARGEST, LARGEST + 1])

@@ -169,25 +169,6 @@ def test_visible_shares_do_not_depend_on_the_slot(hiding):
     assert np.array_equal(swapped[:, ::-1], shares)
 
 
-def test_alone_is_wholly_visible(hiding):
-    entity, pose, camera, _ = hiding
-    for slot in range(2):
-        one, where = (np.ascontiguousarray(a[:, slot : slot + 1]) for a in (entity, pose))
-        assert (visibility(one, where, camera) == 1).all()
-
-
-def test_a_third_vehicle_hides_more(hiding):
-    entity, pose, camera, shares = hiding
-    third = np.full((len(entity), 1), ENTITIES.index("bicycle"), dtype=np.int16)
-    rng = np.random.default_rng(4)
-    more = draw_poses(rng.random((len(entity), 1, 3)), third)
-    three, where = np.concatenate([entity, third], axis=1), np.concatenate([pose, more], axis=1)
-    fine = apart(three, where)
-    with_third = visibility(three[fine], where[fine], camera[fine])
-    assert (with_third[:, :2] <= shares[fine]).all()
-    assert (with_third[:, :2] < shares[fine]).any()
-
-
 def test_a_mesh_of_any_size_has_room(monkeypatch):
     """An entity of 20,000 vertices: boxes and shares are those of the same shape with few."""
     plain, number = atlas(), ENTITIES.index("sedan")

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.frequencies import frequencies
 from simtown.assets.palette import COLOUR_WORDS
-from simtown.datasets import family_questions
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.paper import Recipe, sample
 from simtown.language.asking.search import ask_families
 from simtown.language.meaning.answers import ANSWERS
@@ -109,7 +109,7 @@ SAME = {
 
 def test_towns_answer_as_data_sets_do():
     """Two evaluators that share no code: that of data sets, over many scenes at once, and the town's."""
-    recipe = family_questions.recipe(Settings(questions=("all",), seed=4), "train")
+    recipe = source_of(Settings(questions=("all",), seed=4)).recipe("train")
     batch = ask_families(recipe, np.arange(100))
     for number, question in enumerate(batch.words):
         family = recipe.families[batch.family[number]]
@@ -181,13 +181,13 @@ def test_captions_are_statements_that_are_true():
     subject, obj = frequencies("uniform", len(ENTITIES))
     papers = sample(Recipe(5, "train", subject, obj, relations=RELATION_NAMES), np.arange(80)).scene
     busy = ask_families(
-        family_questions.recipe(Settings(questions=("weather",), entities=8), "train"), np.arange(40)
+        source_of(Settings(questions=("weather",), entities=8)).recipe("train"), np.arange(40)
     ).scene
     for scenes in (papers, busy):
         told = 0
         for number in range(len(scenes)):
             town = Town.from_scene(scenes.scene(number))
-            for line in captions(scenes[number : number + 1], 5, "train", 0.3, number):
+            for line in captions(scenes[number : number + 1], 5, "train", bias=0.3, start=number):
                 answer = town.ask(line, everywhere=True)
                 doubtful = answer.truth is None and "has(colour" in str(answer.form)  # two colours, or olive
                 assert answer.truth is True or doubtful, (line, answer)

@@ -16,12 +16,13 @@ from simtown.core.notebook import OBJECT, SUBJECT
 from simtown.core.untrusted import open_picture
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.source import source_of
 from simtown.language.asking.paper import sample
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.language.words import grammar
 from simtown.language.words.questions import PHRASINGS, text
 from simtown.render.renderers import make_renderer
-from simtown.training import evaluation
+from simtown.training import run_scores
 from simtown.training.ask import ModelAnswer, draw, evaluate, framed, open_run, predict, triple
 from simtown.training.fit import fit
 from simtown.training.sources import Resident
@@ -61,19 +62,6 @@ def test_a_question_is_read_as_it_was_written(subject, relation, obj, phrasing):
         assert triple(grammar.parse(ENTITIES, spelt)[0], world) == (subject, relation, obj)
 
 
-NO_QUESTIONS = (
-    "Where is the car?",
-    "How many taxis are there?",
-    "Is a truck left of a bus?",
-)
-
-
-@pytest.mark.parametrize("question", NO_QUESTIONS)
-def test_what_is_no_question_of_the_papers_is_refused_with_an_example(question):
-    with pytest.raises(SettingsError, match="Is a"):
-        triple(grammar.parse(ENTITIES, question)[0], Settings())
-
-
 def test_a_prediction_is_what_the_test_said(run, data, tmp_path):
     examples = open_dataset(data).test
     for model in ("pbn", "pbn-no-boxes", "cnn-lstm", "cnn-lstm-boxes", "question-only"):
@@ -111,7 +99,7 @@ MORE_STREET = [((640, 256), (64, 36)), ((640, 256), (80, 32))]
 @pytest.mark.parametrize(("shape", "run_shape"), MORE_SKY + MORE_STREET)
 def test_a_picture_of_another_shape_is_framed_as_the_runs(shape, run_shape):
     """What is cut out of a picture is what the camera shows in the run's size."""
-    scene = sample(towns.TOWN.recipe("test"), np.arange(1)).scene
+    scene = sample(source_of(towns.TOWN).recipe("test"), np.arange(1)).scene
 
     def drawn(width, height):
         return Image.fromarray(make_renderer().render(scene, width, height, geometry=False).rgb[0])
@@ -173,13 +161,6 @@ def test_predict_answers_and_draws(cli, run, picture, tmp_path):
     cli("predict", run("cnn-lstm"), street, question, "--out", tmp_path / "found.png").refuses("--out")
 
 
-def test_predict_takes_any_png_or_jpeg(run, picture, tmp_path):
-    street, question = picture
-    for mode, name in (("RGBA", "a.png"), ("P", "b.png"), ("1", "c.png"), ("CMYK", "d.jpg")):
-        Image.open(street).convert(mode).resize((50, 70)).save(tmp_path / name)
-        assert predict(run("cnn-lstm"), tmp_path / name, question).cut
-
-
 def test_predict_refuses_in_one_line(cli, run, picture, tmp_path):
     street, question = picture
     (tmp_path / "letter.png").write_text("Dear all")
@@ -218,7 +199,7 @@ def test_evaluation_on_another_data_set_reports_its_own_accuracy(run, dataset_of
     model, _, _ = open_run(run("cnn-lstm"))
     dataset = open_dataset(fog)
     source = Resident(dataset.test, 30, dataset.settings, torch.device("cpu"))
-    logits, _ = evaluation.logits_of(model, source, 30)
+    logits, _ = run_scores.logits_of(model, source, 30)
     assert again["accuracy"] == ((logits > 0) == dataset.test.column("answer")).mean()
     assert again["n"] == 30
     assert "seen" not in again  # its training examples are not the run's

@@ -50,7 +50,7 @@ def test_a_terminal_shows_where_a_run_stands_in_lines_that_it_holds(width, clock
     loss = step(fit_display, clock)
     console = PlainConsole(width=width)
     with console.capture() as printed:
-        console.print(fit_display._drawn())
+        console.print(fit_display._render())
     bar, now, validated = printed.get().splitlines()
     assert "pbn-60000-seed0" in bar
     assert all(part in now for part in ("epoch 2", "step 500", "loss 0.693", "512 images/s"))
@@ -80,9 +80,7 @@ GOES_ON = {
     "validations": (lambda: FitDisplay("fit", SETTINGS), lambda run, second: run.on_validation(ROW, BEST)),
     "a sweep": (
         lambda: SweepDisplay(PLAN),
-        lambda sweep, second: sweep.on_change(
-            SimpleNamespace(name="a"), "running", {"step": second, "best": 0.5}
-        ),
+        lambda sweep, second: sweep.on_change("a", "running", {"step": second, "best": 0.5}),
     ),
 }
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 from PIL import Image
 
+from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import ForeignDirectoryError
 from simtown.datasets.reading.reader import open_dataset
 from simtown.training import kept_features
@@ -117,7 +118,9 @@ def test_cached_features_are_fresh_ones(encoders, data, tmp_path, monkeypatch):
     fresh = encoder.encode(torch.from_numpy(dataset.train.images(np.arange(60))))
 
     def kept(n):
-        return np.concatenate(kept_features.features_of(dataset, "train", n, encoder, CPU))[:n]
+        return np.concatenate(
+            kept_features.features_of(dataset, "train", n, encoder, CPU, ProgressCallback())
+        )[:n]
 
     assert np.array_equal(kept(20), fresh[:20])
     assert len(cached(tmp_path)) == 2

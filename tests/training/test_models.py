@@ -2,7 +2,6 @@
 
 import csv
 import re
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from simtown.language.words.questions import LENGTH, vocabulary
+from simtown.language.words.questions import vocabulary
 from simtown.training.fit import loss_of
 from simtown.training.models import (
     MODELS,
@@ -360,13 +359,6 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_every_option_of_a_model_has_a_default(name):
-    defaults = options(name, {})
-    assert set(defaults) == OPTIONS[name]
-    build(name, world(), defaults)
-
-
 def test_options_are_the_defaults_but_for_what_is_given_as_their_type():
     defaults = options("pbn", {})
     assert type(defaults["box_weight"]) is float
@@ -411,16 +403,6 @@ def test_the_results_count_the_parameters_that_the_models_have(model):
         made = build(model, World(31, width, height, len(vocabulary())), {})
         count = sum(p.numel() for p in made.parameters())
         assert int(rows[model, f"{width}x{height}"]["parameters"]) == count
-
-
-def test_the_operations_of_the_cnn_lstm_by_hand():
-    cells = (32 * 16, 16 * 8, 8 * 4)
-    filters = zip(cells, pairwise((3, 20, 50, 100)), strict=True)
-    convolutions = sum(n * 9 * before * after for n, (before, after) in filters)
-    units = pairwise((8 * 4 * 100 + 128, 128, 100, 50, 25, 25, 4, 1))
-    perceptron = sum(before * after for before, after in units)
-    lstm = LENGTH * (64 + 128) * 4 * 128
-    assert int(costs()["cnn-lstm", "64x32"]["operations"]) == convolutions + perceptron + lstm
 
 
 @pytest.mark.parametrize("model", MODELS)

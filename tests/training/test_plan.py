@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from simtown.complexity.size_search import ladder
+from simtown.datasets.frequency_tables import tables_of
 from simtown.training.models import options
 from simtown.training.plan import PRESETS, read
 from simtown.training.sweep import dataset_path
@@ -143,28 +144,31 @@ def test_choices_of_fit_and_names_of_cells(plan):
     assert last == sorted(last, reverse=True), "large sets first, so that the last to run are short"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "word"),
-    [
-        ("version = 1", "version = 2", "version"),
-        ("version = 1", "version = ", "line 2"),
-        ("seeds = [0, 4]", "seeds = []", "seeds"),
-        ("seeds = [0, 4]", 'seeds = ["0/../../../outside"]', "seeds"),
-        ("seeds = [0, 4]", "seeds = [0]\nsizes = [3]", "sizes"),
-        ("[fit]", "[fit]\nstream = true", "fit.stream"),
-        ("patience = 3", 'patience = "ten"', "patience"),
-        ("[data]", "[data]\nweather = 1", "data.weather"),
-        ("version = 1", "version = 1\nsame_world = 1", "same_world"),
-        ("version = 1", "version = 1\nadaptive = [0.9, 1.0]", "1.0"),
-        ("entities = [5, 3]", "entities = [1]", "entities"),
-        ("entities = [5, 3]", "entities = [2]", "distractor"),
-        ("val = 50", "val = 51", "val"),
-        ('"64x32"', '"64x32x3"', "64x32x3"),
-        ('"64x32"', '"2"', "2x2"),
-        ('"pbn", "cnn-lstm"', '"gpt"', "gpt"),
-    ],
-)
-def test_what_is_no_preset_is_refused(old, new, word, tmp_path, cli, monkeypatch):
+#: What of WHOLE is replaced, by what, and a word of the refusal.
+WRONG = r"""
+version = 1 -> version = 2 : version
+version = 1 -> version =  : line 2
+seeds = [0, 4] -> seeds = [] : seeds
+seeds = [0, 4] -> seeds = ["0/../../../outside"] : seeds
+seeds = [0, 4] -> seeds = [0]\nsizes = [3] : sizes
+[fit] -> [fit]\nstream = true : fit.stream
+patience = 3 -> patience = "ten" : patience
+[data] -> [data]\nweather = 1 : data.weather
+version = 1 -> version = 1\nsame_world = 1 : same_world
+version = 1 -> version = 1\nadaptive = [0.9, 1.0] : 1.0
+entities = [5, 3] -> entities = [1] : entities
+entities = [5, 3] -> entities = [2] : distractor
+val = 50 -> val = 51 : val
+"64x32" -> "64x32x3" : 64x32x3
+"64x32" -> "2" : 2x2
+"pbn", "cnn-lstm" -> "gpt" : gpt
+"""
+
+
+@pytest.mark.parametrize("line", WRONG.strip().splitlines())
+def test_what_is_no_preset_is_refused(line, tmp_path, cli, monkeypatch):
+    change, word = line.rsplit(" : ", 1)
+    old, new = change.replace("\\n", "\n").split(" -> ")
     assert old in WHOLE
     path = write(tmp_path, WHOLE.replace(old, new, 1))
     monkeypatch.chdir(tmp_path)
@@ -212,5 +216,5 @@ def test_files_that_a_preset_names_lie_beside_it(tmp_path, monkeypatch):
     text += 'frequencies = "kinds.csv"\npaint = "paints.csv"\nquestions = ["exist", "own.toml"]\n'
     for data in read(write(tmp_path, text), "cpu").data():
         assert data.questions == ("exist", "there")
-        assert data.tables().paint.max() == 0.5
+        assert tables_of(data).paint.max() == 0.5
         assert data.frequencies == str(tmp_path / "kinds.csv")

@@ -90,17 +90,6 @@ def test_a_reader_that_stops_early_or_fails_is_let_go(town):
     next(FromDisk(town.train, 20, town.settings, CPU).batches([np.arange(20)])).image.sum()
 
 
-@pytest.mark.parametrize("kind", [Resident, FromDisk])
-def test_the_first_n_of_a_larger_set_are_the_smaller_set(kind, dataset_of):
-    """The first 6 of 12 training examples are those of the data set of 6 (--train-size)."""
-    base = Settings(entities=5, n=12, val=2, test=2, width=32, height=32, shard=4)
-    small, large = (open_dataset(dataset_of(replace(base, n=n))) for n in (6, 12))
-    (one,) = kind(small.train, 6, small.settings, CPU).batches([np.arange(6)])
-    (other,) = kind(large.train, 6, large.settings, CPU).batches([np.arange(6)])
-    assert same(one, other)
-    assert len(kind(large.train, 6, large.settings, CPU)) == 6
-
-
 @pytest.mark.parametrize("size", [1, 5, 8, 24])
 def test_the_stream_is_the_data_set_on_disk_byte_for_byte_whatever_the_batch(town, size):
     n = len(town.train)
@@ -128,23 +117,12 @@ def test_pictures_stay_in_memory_only_where_they_fit(town, monkeypatch):
         monkeypatch.setattr(sources, "_free", lambda device, free=free: free)
         split = partial(sources.open_split, town.train, n, town.settings, CPU)
         assert (type(split()), len(split())) == (kind, n)
-        assert type(split(False)) is type(split(beside=10)) is FromDisk
+        assert type(split(cache=False)) is type(split(beside=10)) is FromDisk
         if kind is Resident:
-            assert type(split(True)) is Resident
+            assert type(split(cache=True)) is Resident
         else:
-            with pytest.raises(SettingsError, match="`cache=True`: 20 pictures take"):
-                split(True)
-
-
-def test_much_memory_is_announced_before_it_is_taken(town, monkeypatch):
-    lines, pictures = [], town.settings.width * town.settings.height * 3
-    monkeypatch.setattr(sources, "_MUCH", 20 * pictures)
-    cases = [(10**9, 20, None), (10**9, 19, None), (10**9, 20, False), (20 * pictures, 20, None)]
-    for free, n, cache in cases:
-        monkeypatch.setattr(sources, "_free", lambda device, free=free: free)
-        sources.open_split(town.train, n, town.settings, CPU, cache, lines.append)
-    kept, read = (line.partition(":")[0] for line in lines)
-    assert (kept, read) == ("keeps 20 pictures in memory", "reads 20 pictures from disk")
+            with pytest.raises(SettingsError, match="`cache=True`"):
+                split(cache=True)
 
 
 def visited(settings, epoch, first=0, last=1000):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from simtown.core import progress
 from simtown.core.files import claimed
 from simtown.datasets.making.generate import generate
 from simtown.training import display
@@ -118,13 +119,13 @@ def test_what_fails_or_dies_is_told_harms_nobody_and_is_tried_again(tmp_path, cl
 )
 def test_a_run_that_ends_is_a_line_without_a_terminal(state, content, word, tmp_path, monkeypatch):
     lines = []
-    monkeypatch.setattr(display, "report", lines.append)
-    monkeypatch.setattr(display.PlainConsole, "is_terminal", False)
+    monkeypatch.setattr(progress, "report", lines.append)
+    monkeypatch.setattr(progress.PlainConsole, "is_terminal", False)
     plan = read(str(preset(tmp_path / "mine.toml")), "cpu")
     (cell,) = plan.cells
     with display.SweepDisplay(plan) as sweep_display:
-        sweep_display.on_change(cell, "running", {"step": 4, "best": 0.5})
-        sweep_display.on_change(cell, state, content)
+        sweep_display.on_change(cell.name, "running", {"step": 4, "best": 0.5})
+        sweep_display.on_change(cell.name, state, content)
     (line,) = lines
     assert all(part in line for part in ("1 of 1 runs", cell.name, word))
 

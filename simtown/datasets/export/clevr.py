@@ -40,13 +40,16 @@ def write(portion: Portion, directory: Path) -> None:
         portion.part(directory, "questions") as add_question,
     ):
         for batch in portion.batches():
-            graphs = _graphs(batch, s.width, s.height, relations, s.asks)
+            graphs = _graphs(batch, s.width, s.height, relations, s.has_families)
             for row, number, name in batch.write_pictures(folder, pattern):
                 about = {"split": split, "image_index": number, "image_filename": name}
                 add_scene({**about, **graphs[row]})
                 for own, entry in enumerate(batch.records(row), row):
                     asked = {name: entry[name] for name in ("question", "answer")}
-                    asked |= _asked(batch, own, entry) if s.asks else _of_paper(batch, own, entry, relations)
+                    if s.has_families:
+                        asked |= _asked(batch, own, entry)
+                    else:
+                        asked |= _of_paper(batch, own, entry, relations)
                     add_question({**about, "question_index": entry["index"], **asked})
 
 
@@ -83,6 +86,19 @@ def _asked(batch: ExportBatch, row: int, entry: dict[str, Any]) -> dict[str, Any
     }
 
 
+def _project(
+    scenes: SceneBatch, points: np.ndarray, width: int, height: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """(n, v, 2) pixels and (n, v, 1) depths, metres, of (n, v, 3) points."""
+    view = views(scenes.camera, width, height).astype(np.float64)
+    eye, axes = view[:, None, :3], view[:, 3:12].reshape(len(view), 3, 3)
+    focal, centre = view[:, 12], view[:, None, 13:15]
+    right_up_forward = np.einsum("nij,nvj->nvi", axes, points - eye)
+    depth = right_up_forward[..., 2:]
+    pixels = centre + focal[:, None, None] * np.array([1, -1]) * right_up_forward[..., :2] / depth
+    return pixels, depth
+
+
 def _graphs(
     batch: ExportBatch, width: int, height: int, relations: int, programs: bool
 ) -> list[dict[str, Any]]:
@@ -95,12 +111,7 @@ def _graphs(
     bounds = atlas().bounds[scenes.entity]
     length, rise = bounds[:, :, 1, 0] - bounds[:, :, 0, 0], bounds[:, :, 1, 2] / 2
     middle = np.concatenate([scenes.pose[..., :2], rise[..., None]], axis=2).astype(np.float64)
-    view = views(scenes.camera, width, height).astype(np.float64)
-    eye, axes = view[:, None, :3], view[:, 3:12].reshape(n, 3, 3)
-    focal, centre = view[:, 12], view[:, None, 13:15]
-    right_up_forward = np.einsum("nij,nvj->nvi", axes, middle - eye)
-    depth = right_up_forward[..., 2:]
-    pixels = centre + focal[:, None, None] * np.array([1, -1]) * right_up_forward[..., :2] / depth
+    pixels, depth = _project(scenes, middle, width, height)
     colours = (*COLOURS, "other")  # the last, by -1, is of a body whose colour has no word
     holding = _holding(seen, relations, programs)
     turn = scenes.camera[:, 3].astype(np.float64)

@@ -60,7 +60,7 @@ def features(settings: Settings) -> dict[str, Any]:
         "subject_slot": "int64",
         "object_slot": "int64",
     }
-    if settings.asks:
+    if settings.has_families:
         about = {"answer": tuple(named["answers"]), "family": tuple(named["families"]), "program": "string"}
         about |= {"number": "float32", "tolerance": "float32", "answer_box": "box"}
         about |= {"group": "int64", "edit": "string"} if "group" in layout(settings) else {}
@@ -81,7 +81,7 @@ def description(data: Dataset) -> str:
     """The data set in two sentences."""
     s = data.settings
     asked, scene = "Yes/no questions about where vehicles stand", str(s.vehicles)
-    if s.asks:
+    if s.has_families:
         asked, scene = f"Questions of {len(data.names['families'])} families about vehicles", s.crowd or CROWD
     return (
         f"{asked} on a cartoon 3D street, with pictures of {s.width} x {s.height} pixels. "
@@ -121,7 +121,7 @@ def card(data: Dataset, splits: Sequence[str], directory: Path) -> str:
     examples = ", ".join(f"{count:,} {split}" for split, count in counts.items())
     cite = f'\nA ready world of simtown: cite it as "{world}". Licence: {LICENCE}.\n' if world else ""
     fair = "In every split half the answers are yes."
-    if data.settings.asks:
+    if data.settings.has_families:
         fair = "In each family all answers are as frequent, whatever the words."
     return f"""---
 {yaml(header)}---

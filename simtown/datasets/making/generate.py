@@ -24,6 +24,7 @@ from simtown.datasets.making.shards import STAGES, Clock, ShardTask, checksum, t
 from simtown.datasets.reading.remote import DirectoryStore, Remote, is_leftover, store_of
 from simtown.datasets.reading.shard_file import Entry, read_entry
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import check_settings
 from simtown.render.frames import Renderer
 from simtown.render.renderers import make_renderer
 
@@ -68,7 +69,7 @@ def generate(
     >>> simtown.generate(simtown.Settings(entities=5, n=8, val=2, test=2), "town")
     town: 8 train + 2 val + 2 test examples, 0.3 MB in 3 shards
     """
-    settings.check()
+    check_settings(settings)
     total = sum(settings.counts().values())
     if workers is None:
         workers = 1 if total * settings.width * settings.height < WORTH_A_PROCESS else default_workers()
@@ -180,7 +181,7 @@ def _make_shard(
         reported.update(clock.seconds)
 
     with store.making(task.name) as directory:
-        write_shard(directory, settings, task, _renderer(device), clock, progress)
+        write_shard(directory, settings, task, _renderer(device), clock, progress=progress)
         entry = read_entry(directory / task.name, task)
     progress(0)
     return entry

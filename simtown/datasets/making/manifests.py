@@ -21,11 +21,13 @@ from simtown.core.runs import require_same_settings
 from simtown.core.untrusted import RefusedError, read_json
 from simtown.core.version import __version__, versions
 from simtown.datasets.addresses import MANIFEST, no_dataset
+from simtown.datasets.frequency_tables import Tables
 from simtown.datasets.making import summaries
 from simtown.datasets.making.shards import ShardTask, add_tried, tasks
 from simtown.datasets.names import names
-from simtown.datasets.settings import SCHEMA, Settings, Tables, in_words
-from simtown.language.words.questions import vocabulary_for
+from simtown.datasets.resolved_settings import in_words, resolve, settings_from
+from simtown.datasets.settings import SCHEMA, Settings
+from simtown.datasets.source import check_names, source_of
 
 NAME, TIMINGS = MANIFEST, "timings.json"
 FORMAT = "simtown dataset"
@@ -57,7 +59,7 @@ class _Manifest(msgspec.Struct):
 
 def require_settings(place: str, manifest: Mapping[str, Any], settings: Settings) -> None:
     """Raises ForeignDirectoryError, which names each setting that differs with its old and its new value."""
-    both = in_words(manifest["settings"]), in_words(as_json(settings.resolved()))
+    both = in_words(manifest["settings"]), in_words(as_json(resolve(settings)))
     before, now = ({f"`{name}`": text for name, text in texts.items()} for texts in both)
     require_same_settings(place, before, now, "a data set")
 
@@ -69,22 +71,13 @@ def fresh(settings: Settings) -> dict[str, Any]:
         "schema": SCHEMA,
         "simtown": __version__,
         "libraries": versions("numpy", "h5py", "hdf5plugin"),
-        "settings": settings.resolved(),
-        "vocabulary": list(vocabulary_of(settings)),
+        "settings": resolve(settings),
+        "vocabulary": list(source_of(settings).vocabulary()),
         "complete": False,
         "shards": {},
         "names": names(settings),
         "summary": {},
     }
-
-
-def vocabulary_of(settings: Settings) -> tuple[str, ...]:
-    """Every token of the data sets of these settings, by id."""
-    if settings.asks:
-        from simtown.language.words.tokens import vocabulary
-
-        return vocabulary(len(settings.own_kinds))
-    return vocabulary_for(settings.phrasing, settings.relations, len(settings.own_kinds))
 
 
 def enter(manifest: dict[str, Any], task: ShardTask, shard_entry: Mapping[str, Any]) -> None:
@@ -161,8 +154,8 @@ def load(directory: Path, place: str = "") -> dict[str, Any]:
 
 def _check(manifest: _Manifest) -> None:
     """Raises KeyError, TypeError or ValueError for impossible settings, or shards that they do not make."""
-    settings = Settings.from_resolved(manifest.settings)
-    settings.check_apart_from_frequencies()
+    settings = settings_from(manifest.settings)
+    check_names(settings)
     paints = 0 if settings.paint == "own" else len(PAINTS)
     for table, count in zip(Tables._fields, (settings.entities, settings.entities, paints), strict=True):
         key = f"{table}_frequencies"

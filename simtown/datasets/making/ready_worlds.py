@@ -7,6 +7,7 @@ from typing import Any
 
 from simtown.core.options import deciding
 from simtown.core.untrusted import parse_toml
+from simtown.datasets.resolved_settings import canonical, settings_from
 from simtown.datasets.settings import Settings, SettingsError
 
 #: What the user of a ready world may choose. Everything else is part of its name.
@@ -29,7 +30,7 @@ def worlds() -> dict[str, ReadyWorld]:
     """All ready worlds by name, the simplest first."""
     tables = parse_toml((files(__package__) / "worlds.toml").read_text(encoding="utf-8"))
     return {
-        name: ReadyWorld(table["holds"], Settings.from_resolved(table["settings"]), table.get("sha256", {}))
+        name: ReadyWorld(table["holds"], settings_from(table["settings"]), table.get("sha256", {}))
         for name, table in tables.items()
     }
 
@@ -52,7 +53,7 @@ def cited(settings: Settings) -> str:
     """
     for name, world in worlds().items():
         own: dict[str, Any] = {field: getattr(settings, field) for field in FREE}
-        if replace(world.settings, shard=settings.shard, **own).canonical == settings.canonical:
+        if canonical(replace(world.settings, shard=settings.shard, **own)) == canonical(settings):
             counts = " + ".join(f"{count:,} {split}" for split, count in settings.counts().items())
             same = settings.counts() == world.settings.counts()
             return f"{name}, seed {settings.seed}" + f" ({counts})" * (not same)

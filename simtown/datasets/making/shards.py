@@ -191,6 +191,7 @@ def write_shard(
     task: ShardTask,
     renderer: Renderer,
     clock: Clock,
+    *,
     progress: Callable[[int], object] = lambda examples: None,
     given: Callable[[np.ndarray], Questions] | None = None,
 ) -> None:

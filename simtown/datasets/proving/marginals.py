@@ -131,7 +131,7 @@ def plot(results: Mapping[str, Marginals], frequencies: str, path: Path) -> None
         floor = 0.4 / max(results[name].n for name in shown)
         for name in shown:
             label = wanted if name == "train" else "uniform"
-            _plot_split(axes, name, results[name], role, order, floor, label)
+            _plot_split(axes, name, results[name], role, order, floor, label=label)
         tests = [(name, results[name].fit[role]) for name in shown]
         fits = "\n".join(f"{n}: χ² = {t.chi2:.1f}, {t.dof} d.o.f., p = {t.p:.2g}" for n, t in tests)
         kind = "asked for and generated" if row == 0 else "training and test"
@@ -155,7 +155,7 @@ def plot(results: Mapping[str, Marginals], frequencies: str, path: Path) -> None
 
 
 def _plot_split(
-    axes: Any, name: str, split: Marginals, role: str, order: np.ndarray, floor: float, label: str
+    axes: Any, name: str, split: Marginals, role: str, order: np.ndarray, floor: float, *, label: str
 ) -> None:
     """A split's target and shares of a role by rank; shares of 0 are marked at the `floor`."""
     colour = {"train": "#D55E00", "test": "#0072B2"}[name]

@@ -18,6 +18,7 @@ from simtown.core.pool import Pool, Processes, ignore
 from simtown.core.streams import Stream
 from simtown.core.untrusted import read_bytes
 from simtown.datasets.addresses import COMPOSITION
+from simtown.datasets.frequency_tables import tables_of
 from simtown.datasets.making import manifests, summaries
 from simtown.datasets.making.shards import tasks
 from simtown.datasets.proving.verify_shard import (
@@ -29,6 +30,7 @@ from simtown.datasets.proving.verify_shard import (
     check_shard,
 )
 from simtown.datasets.reading.remote import is_leftover, store_of
+from simtown.datasets.resolved_settings import settings_from
 from simtown.datasets.settings import Settings
 from simtown.render.frames import Renderer
 
@@ -78,12 +80,12 @@ def verify(
     """
     store = store_of(place)
     manifest = store.load_manifest()
-    settings = Settings.from_resolved(manifest["settings"])
+    settings = settings_from(manifest["settings"])
     shards = tasks(settings)
     sizes, irregular = store.listing()
     beside = list(_directory_problems({task.name for task in shards}, sizes, irregular))
     try:
-        settings.tables()
+        tables_of(settings)
     except ValueError as error:
         return VerifyReport(_lines([*beside, Problem(manifests.NAME, f"'settings' cannot be: {error}")]))
     total = sum(settings.counts().values())

@@ -182,9 +182,7 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
     settings, check, difference = expected.settings, ShardCheck(), _Difference(task)
     sizes = summaries.lengths(names(settings))
     source = source_of(settings)
-    pictures = [name for name in FRAMES if name in shard.arrays]
     named = [name for name in layout(settings) if name not in FRAMES]
-    most = settings.at_once(512)
     tried: list[Tried] = []
     counted: list[Summary] = []
     for begin, end in batches(settings, task.count):
@@ -199,23 +197,15 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
         difference.add(index, stored, wanted)
         tried.append(source.tried(examples))
         counted.append(summaries.count(wanted, sizes))
-        of_batch = drawn[(drawn >= begin) & (drawn < end)] if expected.renderer is not None else drawn[:0]
-        for rows in np.split(of_batch, range(most, len(of_batch), most)):
-            if expected.renderer is None or not len(rows):
-                continue
-            scenes, size = examples.scene[rows - begin], (settings.width, settings.height)
-            frames = expected.renderer.render(scenes, *size, geometry=len(pictures) > 1)
-            kept = {name: shard.read(name, rows) for name in pictures}
-            again = {name: getattr(frames, FRAMES[name]) for name in pictures}
-            difference.add(task.start + rows, kept, again)
-            if settings.twins:
-                place = {row: number for number, row in enumerate(rows.tolist())}
-                pairs = pair_rows(end - begin, settings.questions_per_picture) + begin
-                both = [(place[a], place[b]) for a, b in pairs.tolist() if a in place and b in place]
-                equal = [np.array_equal(kept["images"][a], kept["images"][b]) for a, b in both]
-                first = rows[np.array([a for a, _ in both], dtype=np.int64)]
-                _refuse(task.start + first, "twins show one picture", np.array(equal, dtype=bool))
-            check.drawn += len(rows)
+        if expected.renderer is not None:
+            most = settings.at_once(512)
+            of_batch = drawn[(drawn >= begin) & (drawn < end)]
+            pairs = pair_rows(end - begin, settings.questions_per_picture) + begin
+            for rows in np.split(of_batch, range(most, len(of_batch), most)):
+                if len(rows):
+                    scenes = examples.scene[rows - begin]
+                    _check_pictures(shard, expected, rows, scenes, difference, twins=pairs.tolist())
+            check.drawn += len(of_batch)
         progress(end - begin)
     if difference.others == task.count:
         reason = ": they are of another seed, place or version of simtown"
@@ -224,6 +214,36 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
     check.summary = summaries.total(counted, sizes)
     check.tried = None if expected.quick else add_tried(tried)
     return check
+
+
+def _check_pictures(
+    shard: Shard,
+    expected: Expected,
+    rows: np.ndarray,
+    scenes: SceneBatch,
+    difference: _Difference,
+    *,
+    twins: list[list[int]],
+) -> None:
+    """Draw the pictures of some rows of a shard again. Raises FormError if twins show one picture.
+
+    `twins` are the pairs of rows that are twins, if the data set has any.
+    """
+    assert expected.renderer is not None
+    settings = expected.settings
+    arrays = [name for name in FRAMES if name in shard.arrays]
+    frames = expected.renderer.render(scenes, settings.width, settings.height, geometry=len(arrays) > 1)
+    stored = {name: shard.read(name, rows) for name in arrays}
+    drawn = {name: getattr(frames, FRAMES[name]) for name in arrays}
+    index = difference.task.start + rows
+    difference.add(index, stored, drawn)
+    if not settings.twins:
+        return
+    place = {row: number for number, row in enumerate(rows.tolist())}
+    both = [(place[a], place[b]) for a, b in twins if a in place and b in place]
+    equal = [np.array_equal(stored["images"][a], stored["images"][b]) for a, b in both]
+    first = index[np.array([a for a, _ in both], dtype=np.int64)]
+    _refuse(first, "twins show one picture", np.array(equal, dtype=bool))
 
 
 def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Any:

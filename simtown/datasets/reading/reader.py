@@ -26,7 +26,8 @@ from simtown.datasets.reading.lru import LRUCache
 from simtown.datasets.reading.remote import AHEAD, DirectoryStore, Remote, ShardCache, store_of
 from simtown.datasets.reading.shard_file import UNPACKED_HERE, Arrays, PackedRows, Shard, reading
 from simtown.datasets.reading.torch_view import TorchView
-from simtown.datasets.settings import SPLITS, Settings
+from simtown.datasets.resolved_settings import settings_from
+from simtown.datasets.settings import SPLITS
 from simtown.language.meaning.programs import decode
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch, plausible
@@ -143,6 +144,11 @@ class Split(Sequence[Example]):
 
     def __len__(self) -> int:
         return int(self._starts[-1])
+
+    @property
+    def clusters(self) -> np.ndarray:
+        """(n,) int64, equal for examples about one picture, or with twins about the pictures of a group."""
+        return self.column("group") if "group" in self.columns else np.arange(len(self)) // self._each
 
     def __repr__(self) -> str:
         height, width, _ = self.form("images")[0]
@@ -479,7 +485,7 @@ class Dataset:
         self.place = str(cache.remote if cache else path)
         self.source = cache.remote.url if cache else str(path)
         self.name = name_of(self.place)
-        self.settings = Settings.from_resolved(manifest["settings"])
+        self.settings = settings_from(manifest["settings"])
         self.vocabulary: list[str] = manifest["vocabulary"]
         self.names: dict[str, list[str]] = manifest["names"]
         arrays = layout(self.settings)

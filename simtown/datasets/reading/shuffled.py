@@ -96,6 +96,7 @@ class Shuffled(IterableDataset):
         self,
         split: Split,
         batch_size: int,
+        *,
         seed: int = 0,
         epoch: int = 0,
         first: int = 0,

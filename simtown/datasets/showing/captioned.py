@@ -95,5 +95,7 @@ def _caption_block(
     """A piece of work: the number of captions, and their text."""
     lines: list[str] = []
     for start, scenes in _scenes(dataset, block, report):
-        lines += captions(scenes, dataset.settings.seed, block[0], bias, start, typical, every)
+        lines += captions(
+            scenes, dataset.settings.seed, block[0], bias=bias, start=start, typical=typical, every=every
+        )
     return len(lines), "".join(f"{line}\n" for line in lines).encode()

@@ -52,7 +52,7 @@ def show(place: str | Path, everything: bool = False) -> None:
             kinds = ", ".join(dataset.names["entities"][e] for e in s.kinds)
             console.print(styled(f"Its kinds of vehicles, the most frequent first: {kinds}."))
         console.print(_splits(dataset))
-        if s.asks:
+        if s.has_families:
             console.print(_families(dataset))
         heads, acceptance = ("loop", "proposed", "accepted", "rate"), dataset.manifest["acceptance"].items()
         rates = [(n, f"{t['proposed']:,}", f"{t['accepted']:,}", f"{t['rate']:.1%}") for n, t in acceptance]
@@ -61,7 +61,7 @@ def show(place: str | Path, everything: bool = False) -> None:
         if timings := _timings(store):
             console.print(timings)
         rows = s.entities if everything else _KINDS
-        console.print(_kinds(dataset, rows) if s.asks else _frequencies(dataset, rows))
+        console.print(_kinds(dataset, rows) if s.has_families else _frequencies(dataset, rows))
         if s.entities > _KINDS and not everything:
             console.print(f"... and {s.entities - _KINDS} more kinds: --all")
 
@@ -71,14 +71,14 @@ def summary(dataset: Dataset) -> dict[str, Any]:
     rates.
     """
     names = {"relation": "relations", "weather": "weathers", "subject": "entities", "object": "entities"}
-    if dataset.settings.asks:
+    if dataset.settings.has_families:
         names = {"weather": "weathers", "kind": "entities"}
     splits: dict[str, dict[str, Any]] = {}
     for split in dataset.splits:
         counts = dataset.summary(split)
         by_name = {key: dict(zip(dataset.names[of], counts[key], strict=False)) for key, of in names.items()}
         splits[split] = {"examples": len(dataset[split]), "yes": counts["answer"][1], **by_name}
-        if dataset.settings.asks:
+        if dataset.settings.has_families:
             splits[split]["family"] = _answers(dataset, split)
     about = {"format": "simtown info", "data": dataset.name, "splits": splits}
     return {**about, **{key: dataset.manifest[key] for key in ("settings", "acceptance", "simtown")}}
@@ -94,7 +94,7 @@ def _splits(dataset: Dataset) -> Table:
 
     table.add_row("examples", *(f"{sum(counts['answer']):,}" for counts in splits.values()))
     shown = {"weather": dataset.names["weathers"]}
-    if not dataset.settings.asks:
+    if not dataset.settings.has_families:
         add_shares("answered yes", "answer", 1)
         shown = {"relation": dataset.names["relations"]} | shown
     for counted, names in shown.items():

@@ -52,7 +52,9 @@ def _sheet(
             family, cell.boxes[:] = "", [(tuple(boxes[i, slot].tolist()), colour) for slot, colour in roles]
         answer = own["reply"] + family, {"yes": YES, "no": NO}.get(own["reply"], _REPLY)
         cell.lines.extend([(columns["question"][i].decode(), None), answer])
-    return contact_sheet(cells, max(1, min(6, 1600 // images.shape[2])), () if settings.asks else _LEGEND)
+    return contact_sheet(
+        cells, max(1, min(6, 1600 // images.shape[2])), () if settings.has_families else _LEGEND
+    )
 
 
 def _twin_sheet(

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from simtown.gym.rewards import Reward, reward_reply
 from simtown.gym.tasks import Task
 from simtown.language.words.grammar import spoken_names
-from simtown.language.words.replies import Gold, read_reply, score_reply
+from simtown.language.words.replies import Gold, score_reply
 
 
 def gold_of(task: Task) -> dict[str, Any]:
@@ -23,6 +24,11 @@ def score(reply: str, gold: dict[str, Any]) -> float:
     return score_reply(reply, Gold(**gold), spoken_names(gold["type"]))
 
 
+def reward(reply: str, gold: dict[str, Any]) -> Reward:
+    """:meth:`simtown.gym.Task.reward` of a task of which only the gold is at hand."""
+    return reward_reply(reply, Gold(**gold))
+
+
 def unread(reply: str, gold: dict[str, Any]) -> bool:
     """Whether a reply holds no answer, or several: it counts as wrong."""
-    return read_reply(reply, gold["type"], gold["choices"], spoken_names(gold["type"])).answer is None
+    return bool(reward(reply, gold).unread)

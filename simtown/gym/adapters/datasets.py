@@ -38,6 +38,8 @@ def task_dataset(
     shards = {"worker": list(range(workers)), "workers": [workers] * workers, "start": [start] * workers}
     numbers = datasets.IterableDataset.from_generator(_numbers, gen_kwargs=shards)
     own = [tasks.shard(worker, workers) for worker in range(workers)]
+    if tasks.keep:
+        numbers = numbers.filter(partial(_kept, own))
     return numbers.map(partial(_row, own, row), remove_columns=["worker", "number"])
 
 
@@ -46,6 +48,11 @@ def _numbers(worker: list[int], workers: list[int], start: list[int]) -> Iterato
     for mine, of, first in zip(worker, workers, start, strict=True):
         for number in count(-((mine - first) // of)):
             yield {"worker": mine, "number": number}
+
+
+def _kept(own: list[Street], at: dict[str, int]) -> bool:
+    street = own[at["worker"]]
+    return street.keeps(street[at["number"]])
 
 
 def _row(own: list[Street], row: Callable[[Task], dict[str, Any]], at: dict[str, int]) -> dict[str, Any]:

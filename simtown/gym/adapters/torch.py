@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import torch
@@ -31,14 +32,18 @@ class TaskStream(IterableDataset):
     """
 
     def __init__(self, tasks: Street, start: int = 0) -> None:
-        self.tasks, self.start, self._given = tasks, start, 0
+        self.tasks, self.start, self._passed = tasks, start, 0
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         info = get_worker_info()
         worker, workers = (info.id, info.num_workers) if info else (0, 1)
         first = -((worker - self.start) // workers)  # the least j with worker + j * workers >= start
-        for task in self.tasks.shard(worker, workers).from_(first + self._given):
-            self._given += 1
+        own = self.tasks.shard(worker, workers)
+        for number in count(first + self._passed):
+            self._passed += 1
+            task = own[number]
+            if not own.keeps(task):
+                continue
             yield {
                 "picture": torch.from_numpy(task.picture),
                 "question": task.prompt,
@@ -47,9 +52,9 @@ class TaskStream(IterableDataset):
             }
 
     def state_dict(self) -> dict[str, int]:
-        """The number of tasks that this copy has given since its start."""
-        return {"given": self._given}
+        """The number of tasks that this copy has passed since its start: given, or not kept."""
+        return {"passed": self._passed}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
         """Go on after as many tasks."""
-        self._given = state["given"]
+        self._passed = state["passed"]

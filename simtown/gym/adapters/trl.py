@@ -15,14 +15,21 @@ it would draw a thousand pictures before the first step; tasks need no shuffling
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from statistics import fmean
 from typing import Any
 
 import datasets
+from accelerate.utils import gather_object
 from PIL import Image
 
-from simtown.gym.adapters import gold_of, score
+from simtown.gym.adapters import gold_of, reward, score
 from simtown.gym.adapters.datasets import task_dataset
+from simtown.gym.curriculum import Curriculum
 from simtown.gym.tasks import Street, Task
+
+#: A reward function of TRL.
+Rewards = Callable[..., list[float]]
 
 
 def as_prompt(task: Task) -> dict[str, Any]:
@@ -36,12 +43,51 @@ def as_prompt(task: Task) -> dict[str, Any]:
     }
 
 
-def prompts(tasks: Street, start: int = 0) -> datasets.IterableDataset:
-    """The tasks from `start` on, for GRPOTrainer and trainers like it; TRL splits them between ranks."""
+def prompts(tasks: Street | Curriculum, start: int = 0) -> datasets.IterableDataset:
+    """The tasks from `start` on, for GRPOTrainer and trainers like it; TRL splits them between ranks.
+
+    A curriculum begins where it is, whatever `start` is; :func:`recorded` tells it the scores.
+    """
+    if isinstance(tasks, Curriculum):
+        return datasets.IterableDataset.from_generator(_dealt, gen_kwargs={"curriculum": tasks})
     return task_dataset(tasks, start, row=as_prompt)
+
+
+def _dealt(curriculum: Curriculum) -> Iterator[dict[str, Any]]:
+    return map(as_prompt, curriculum)
+
+
+def graded_reply(completions: list[Any], gold: list[dict[str, Any]], **_: Any) -> list[float]:
+    """The reward in parts (:class:`simtown.gym.rewards.Reward`): the total of each reply."""
+    return [reward(reply, own).total for reply, own in zip(map(_text, completions), gold, strict=True)]
 
 
 def right_reply(completions: list[Any], gold: list[dict[str, Any]], **_: Any) -> list[float]:
     """The reward: 1 for each right reply, 0 for any other."""
-    replies = [reply if isinstance(reply, str) else reply[-1]["content"] for reply in completions]
-    return [score(reply, own) for reply, own in zip(replies, gold, strict=True)]
+    return [score(reply, own) for reply, own in zip(map(_text, completions), gold, strict=True)]
+
+
+def recorded(
+    curriculum: Curriculum, reward: Callable[..., list[float]] = right_reply
+) -> Callable[..., list[float]]:
+    """A reward function that also records in a curriculum, for each task, the share of right replies.
+
+    All ranks record the scores of all: TRL wants the same stream of prompts on each.
+    """
+
+    def recorded_reply(
+        completions: list[Any], gold: list[dict[str, Any]], metadata: list[dict[str, Any]], **more: Any
+    ) -> list[float]:
+        scores = right_reply(completions, gold)
+        tasks: dict[tuple[int, int], tuple[dict[str, Any], list[float]]] = {}
+        for task, right in gather_object([*zip(metadata, scores, strict=True)]):
+            tasks.setdefault((task["level"], task["index"]), (task, []))[1].append(right)
+        for task, rights in tasks.values():
+            curriculum.record(task, fmean(rights))
+        return reward(completions, gold=gold, metadata=metadata, **more)
+
+    return recorded_reply
+
+
+def _text(completion: Any) -> str:
+    return str(completion if isinstance(completion, str) else completion[-1]["content"])

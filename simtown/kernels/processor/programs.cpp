@@ -14,7 +14,10 @@ enum { LEFTMOST, RIGHTMOST, NEAREST, FARTHEST, BIGGEST, SMALLEST };
 enum { COLOUR, LANE, DIRECTION, KIND, GROUP, HIDDEN, SIGHT, DISTANCE, BOX, OF_WEATHER };
 enum { NUMBER = 1000, ENTITY = 2000, WORD = 4000, LENGTH = 40, MOST_SLOTS = 64 };
 enum { PERHAPS_SHOWN = 1, CALLED_SO, CALLED_SO_IF_PAINTED }; // simtown/language/meaning/views.py
-const int VIEWERS = 4, BETWEEN = 8; // of relations, the first are the viewer's, then come drivers'
+// A relation is a row of a table: its measure, sign, margin, and whether a driver sees it. The measures: two of
+// simtown/language/meaning/relations.py, then SOLIDS of programs.py.
+enum { LATERAL, RADIAL, BETWEEN };
+enum { MEASURE, SIGN, MARGIN, DRIVERS, COLUMNS };
 
 typedef uint64_t Slots; // a bit a slot
 struct Set {
@@ -318,14 +321,13 @@ struct Evaluator {
     // Relations of a thing in slot i to one in slot j.
 
     struct Relation {
-        int which;
+        const double* row;
 
         Truth is(Evaluator& own, int i, int j) const
         {
-            const double* row = own.in_->relations + 3 * which;
-            if (which >= VIEWERS && j >= own.vehicles) return {-1, INFINITY};
-            double metres = row[1] * own.apart(i, j, row[0] > 0, which >= VIEWERS);
-            return {beyond(metres, row[2]), fabs(metres)};
+            if (row[DRIVERS] && j >= own.vehicles) return {-1, INFINITY};
+            double metres = row[SIGN] * own.apart(i, j, row[MEASURE] == RADIAL, row[DRIVERS]);
+            return {beyond(metres, row[MARGIN]), fabs(metres)};
         }
     };
 
@@ -363,7 +365,7 @@ struct Evaluator {
         {
             if (order == LEFTMOST || order == RIGHTMOST) {
                 double right = own.apart(i, j, false, false);
-                return {beyond(order == RIGHTMOST ? right : -right, own.in_->relations[2]), fabs(right)};
+                return {beyond(order == RIGHTMOST ? right : -right, own.in_->relations[MARGIN]), fabs(right)};
             }
             double more = value(own, i) - value(own, j);
             return {end.close ? 0 : beyond(more, own.in_->constants[0]), fabs(more)};
@@ -431,9 +433,11 @@ struct Evaluator {
         case HAS: return {slot < vehicles ? has(slot, place(parts[0]), place(parts[1])) : -1, INFINITY};
         case AMONG: return {in(meant(parts[0]), slot), INFINITY};
         case SAME: return over(parts[1], Same{place(parts[0])}, slot);
-        case RELATED:
-            if (place(parts[0]) != BETWEEN) return over(parts[1], Relation{place(parts[0])}, slot);
-            return is_between(slot, unique(parts[1]), unique(parts[2]));
+        case RELATED: {
+            const double* row = in_->relations + COLUMNS * place(parts[0]);
+            if (row[MEASURE] != BETWEEN) return over(parts[1], Relation{row}, slot);
+            return is_between(slot, unique(parts[1]), unique(parts[2]), row[MARGIN]);
+        }
         case COMPARED: {
             Before before = {place(parts[0])};
             if (test->count < 3) return over(parts[1], before, slot);
@@ -455,14 +459,14 @@ struct Evaluator {
         return is < 0 && attribute == DIRECTION ? 0 : is == wanted ? 1 : -1;
     }
 
-    Truth is_between(int slot, One a, One b)
+    Truth is_between(int slot, One a, One b, double enough)
     {
         ill_posed |= a.slot() == b.slot() && !a.close && !b.close;
         Truth is = agreed(a, [&](int one) {
             return agreed(b, [&](int other) {
                 if (one == other) return Truth{0, INFINITY};
                 double metres = slot == one || slot == other ? -INFINITY : between(slot, one, other);
-                return Truth{beyond(metres, in_->constants[1]), fabs(metres)};
+                return Truth{beyond(metres, enough), fabs(metres)};
             });
         });
         return {(a.close && !a.exists) || (b.close && !b.exists) ? 0 : is.is, is.margin};

@@ -23,18 +23,17 @@ from simtown.core.streams import Stream
 from simtown.language.asking.question_world import AskedWorld, means
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import NOUNS, VEHICLE_NOUNS
-from simtown.language.meaning.programs import COLOURS, OWN_RELATIONS, depth
+from simtown.language.meaning.programs import COLOURS, OWN_RELATIONS, PROGRAM_RELATIONS, SOLIDS, depth
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.language.meaning.views import Views
 from simtown.scenes.paint import may_change
 from simtown.scenes.weather import WEATHERS
 
-RELATIONS = (*RELATION_NAMES, *OWN_RELATIONS, "between")
 #: Frames of reference, by the relations that are said in them.
 FRAMES = {"viewer": RELATION_NAMES, "driver": OWN_RELATIONS}
 #: What a kind is composed with, by the names of each.
 OTHERS: dict[str, tuple[str, ...]] = {
-    "kind": ENTITIES, "colour": COLOURS, "weather": WEATHERS, "relation": RELATIONS
+    "kind": ENTITIES, "colour": COLOURS, "weather": WEATHERS, "relation": PROGRAM_RELATIONS
 }  # fmt: skip
 #: A limit that nothing exceeds.
 NO_LIMIT = 99
@@ -257,7 +256,7 @@ def _possible(what: str, world: AskedWorld) -> np.ndarray:
         return free[:, None] & np.isin(np.arange(len(COLOURS)), world.colours)
     if what == "weather":
         return exists[:, None] & np.isin(np.arange(len(WEATHERS)), world.weathers)
-    return exists[:, None] & np.isin(RELATIONS, [*world.relations, *OWN_RELATIONS, "between"])
+    return exists[:, None] & np.isin(PROGRAM_RELATIONS, [*world.relations, *OWN_RELATIONS, *SOLIDS])
 
 
 def _named(text: str, world: AskedWorld) -> tuple[str, np.ndarray]:
@@ -273,7 +272,7 @@ def _named(text: str, world: AskedWorld) -> tuple[str, np.ndarray]:
         elif found:
             others.append((found[0], np.array(OTHERS[found[0]]) == name))
         else:
-            similar = get_close_matches(name, [*nouns, *COLOURS, *WEATHERS, *RELATIONS])
+            similar = get_close_matches(name, [*nouns, *COLOURS, *WEATHERS, *PROGRAM_RELATIONS])
             hint = f"did you mean {' or '.join(similar)}?" if similar else _HOW
             raise RuleError(f"{text}: '{name}' is unknown: {hint}")
     if len(kinds) + len(others) != 2 or not kinds or (len(kinds) == 2 and (kinds[0] & kinds[1]).any()):

@@ -231,7 +231,13 @@ def _fill(recipe: AskingRecipe, question: Question, numbers: list[float]) -> Veh
     vehicles = recipe.world.most if question.first_attempt else question.vehicles
     limits = question.limits if question.limits and question.limits.held.pictured else None
     return fill_street(
-        recipe.world, question.form, answer, vehicles, Draws(numbers), limits, question.wants_cannot_tell
+        recipe.world,
+        question.form,
+        answer,
+        vehicles,
+        Draws(numbers),
+        limits=limits,
+        unclear=question.wants_cannot_tell,
     )
 
 

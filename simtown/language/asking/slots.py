@@ -14,7 +14,7 @@ from simtown.language.asking.question_world import AskedWorld
 from simtown.language.asking.template import FamilyError, Template
 from simtown.language.meaning.forms import Form, fill
 from simtown.language.meaning.nouns import NOUNS, STREET_NOUNS, confused_with
-from simtown.language.meaning.programs import COLOURS, DIRECTIONS, ORDERS, OWN_RELATIONS
+from simtown.language.meaning.programs import COLOURS, DIRECTIONS, HEADING, ORDERS, OWN_RELATIONS
 from simtown.language.meaning.relations import LATERAL, RELATIONS
 from simtown.language.meaning.views import ENDS_ALIKE, own_colours
 from simtown.scenes.paint import may_change
@@ -202,7 +202,7 @@ def _never_both(one: str, other: str) -> bool:
 def _asks_unseen_heading(form: Form) -> bool:
     """Whether a program hangs on a heading, and names a kind of which no picture shows it."""
     words = {part for node in form.forms() for part in node.parts if isinstance(part, str)}
-    return not words.isdisjoint(("direction", *OWN_RELATIONS)) and not words.isdisjoint(ENDS_ALIKE)
+    return not words.isdisjoint(HEADING) and not words.isdisjoint(ENDS_ALIKE)
 
 
 def _all(noun: str) -> Form:

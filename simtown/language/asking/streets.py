@@ -62,6 +62,7 @@ def fill_street(
     answer: int,
     number: int,
     draws: Draws,
+    *,
     limits: Limits | None = None,
     unclear: bool = False,
 ) -> VehiclesOfStreet | None:
@@ -280,7 +281,7 @@ def may_ask(
     if not held.pictured:
         return True
     return all(
-        any(fill_street(world, form, answer, number, Draws(own), limits) is not None for own in tries)
+        any(fill_street(world, form, answer, number, Draws(own), limits=limits) is not None for own in tries)
         for answer in answers
     )
 

@@ -12,7 +12,7 @@ examples: two pictures, two questions. Otherwise a group is a pair. With several
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -37,13 +37,13 @@ from simtown.language.asking.several import (
     seen_world,
 )
 from simtown.language.asking.slots import NARROWED
-from simtown.language.asking.streets import streets_obey
+from simtown.language.asking.streets import Limits, streets_obey
 from simtown.language.asking.template import Family, Template
 from simtown.language.meaning.evaluate import KNOWN, SEEN_WORDS, Values, evaluate
 from simtown.language.meaning.forms import fill
 from simtown.language.meaning.limits import LANE_EDGE, LEAST_INTENSITY, TURNED_PIXELS, TWIN_THING_PIXELS
 from simtown.language.meaning.nouns import kinds_meant
-from simtown.language.meaning.programs import COLOURS, OWN_RELATIONS, stored
+from simtown.language.meaning.programs import COLOURS, HEADING, stored
 from simtown.language.meaning.sights import street_pixels
 from simtown.language.meaning.views import groups, own_colours, paint_colours
 from simtown.scenes.camera import NOMINAL
@@ -53,8 +53,6 @@ from simtown.scenes.placement import LANES, half_sizes
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.street import PAVEMENT_SLOTS, ROADSIDE_SLOTS, pavement_kinds
 
-#: Parts of programs that ask where vehicles head.
-_HEADING = frozenset({"direction", *OWN_RELATIONS})
 #: Parts of programs that ask where vehicles stand.
 _STANDING = frozenset({"related", "lane", "most", "nth", "compared", "distance", "box", "hidden", "sight"})
 #: Parts of programs that ask which vehicles there are.
@@ -81,7 +79,7 @@ class EditKind(NamedTuple):
 
 #: What may be edited, from the least edit to the greatest (append, do not reorder).
 _KINDS = (
-    EditKind("turned", "turned", _HEADING, frozenset({"driver", "set", "clause", "turn"}), "direction"),
+    EditKind("turned", "turned", HEADING, frozenset({"driver", "set", "clause", "turn"}), "direction"),
     EditKind("painted", "painted", frozenset({"colour", *COLOURS}), frozenset({"set"}), "colour"),
     EditKind("moved", "moved", _STANDING, frozenset({"set", "clause", "turn"}), "lane"),
     EditKind("exchanged", "exchanged", _PRESENT),
@@ -252,6 +250,47 @@ class TwinPictures:
         return Placed(self._picture.scene, self._picture.visible, rows, np.ones(len(rows), dtype=bool))
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """What k edits must bring about, for k questions.
+
+    Attributes:
+        index: (k,) int64 addresses of the questions.
+        answer: (k,) int64, the other answer.
+        programs: (k, m) int16.
+        coloured: (k,) bool, whether the program asks for what is seen.
+        limits: of the streets.
+    """
+
+    index: np.ndarray
+    answer: np.ndarray
+    programs: np.ndarray
+    coloured: np.ndarray
+    limits: list[Limits | None]
+
+    @classmethod
+    def of(cls, rows: Sequence[Question]) -> _Wanted:
+        programs = stored([row.numbers for row in rows])
+        return cls(
+            index=np.array([row.index for row in rows], dtype=np.int64),
+            answer=np.array([row.twin_answer for row in rows], dtype=np.int64),
+            programs=programs,
+            coloured=np.asarray(np.isin(programs, SEEN_WORDS).any(axis=1)),
+            limits=[row.limits for row in rows],
+        )
+
+
+class _EditedStreets(NamedTuple):
+    """e streets after an edit: (e,) the question's row, what is edited, and the address of its placing."""
+
+    row: np.ndarray
+    edit: np.ndarray
+    slot: np.ndarray
+    address: np.ndarray
+    scene: SceneBatch
+    visible: np.ndarray
+
+
 class Edits:
     """The twins of n streets, and what is edited: (n,) as in Twins."""
 
@@ -269,53 +308,68 @@ class Edits:
         Returns:
             (k,) bool, for which an edit was found.
         """
-        places, attempt, scenes, visible = streets.question, streets.attempt, streets.scene, streets.visible
         found = np.zeros(len(rows), dtype=bool)
-        index = np.array([row.index for row in rows], dtype=np.int64)
-        other = np.array([row.twin_answer for row in rows], dtype=np.int64)
-        programs = stored([row.numbers for row in rows])
-        coloured = np.asarray(np.isin(programs, SEEN_WORDS).any(axis=1))
-        numbers = self.recipe.stream("edit").uniform(index, _EDIT_DRAWS, attempt).tolist()
+        wanted = _Wanted.of(rows)
+        numbers = self.recipe.stream("edit").uniform(wanted.index, _EDIT_DRAWS, streets.attempt).tolist()
         plans = [
-            _edits(self.recipe.world, row, scenes, i, Draws(own))
+            _edits(self.recipe.world, row, streets.scene, i, Draws(own))
             for i, (row, own) in enumerate(zip(rows, numbers, strict=True))
         ]
         for block, size in enumerate(_EDITS_AT_ONCE):
-            planned = [(i, *edit) for i in np.flatnonzero(~found).tolist() for edit in islice(plans[i], size)]
+            waiting = np.flatnonzero(~found).tolist()
+            planned = [(i, *edit) for i in waiting for edit in islice(plans[i], size)]
             if not planned:
                 break
-            at, *columns = np.array(planned).T
-            edits = _Edit(*columns)
-            address = (attempt[at] * len(_EDITS_AT_ONCE) + block) * max(_EDITS_AT_ONCE)
-            address += np.arange(len(at)) - np.searchsorted(at, at)
-            self.batch.tried[places, 0] += np.bincount(at, minlength=len(rows))
-            made, seen, placed = self._made(scenes[at], visible[at], edits, index[at], address)
-            at, edit, slot = (column[placed] for column in (at, edits.edit, edits.slot))
-            made, seen, address = made[placed], seen[placed], address[placed]
-            self.batch.tried[places, 1] += np.bincount(at, minlength=len(rows))
-            values, fits = self._judged(made, programs[at], seen, other[at])
-            if self.recipe.hold_out:
-                fits &= streets_obey([rows[i].limits for i in at.tolist()], made)
-            while fits.any():
-                first = np.flatnonzero(fits)
-                first = first[np.unique(at[first], return_index=True)[1]]  # the first edit of each question
-                moved = first[~np.isin(edit[first], (PAINTED, WEATHER, THING))]
-                _, seen[moved], fits[moved] = self._placed(made, moved, index[at], address)
-                again = moved[fits[moved] & coloured[at[moved]]]
-                if len(again):  # what other vehicles hide decides too
-                    asked, answer = programs[at[again]], other[at[again]]
-                    anew, fits[again] = self._judged(made[again], asked, seen[again], answer)
-                    values.keep(again, anew)
-                first = first[fits[first]]
-                fits[first] = self._shown(scenes[at[first]], made[first], edit[first], slot[first])
-                first = first[fits[first]]
-                into = places[at[first]]
-                self.batch.keep(into, made[first], seen[first], values.at(first), EDITED)
-                self.edit[into] = edit[first]
-                self.edited[into] = np.where(edit[first] == WEATHER, NONE, slot[first])
-                found[at[first]] = True
-                fits &= ~found[at]
+            edited = self._edit_streets(streets, wanted, planned, block)
+            self._keep_first_that_fit(edited, streets, wanted, found)
         return found
+
+    def _edit_streets(
+        self, streets: Streets, wanted: _Wanted, planned: Sequence[tuple[int, ...]], block: int
+    ) -> _EditedStreets:
+        """The streets in which planned edits find a place."""
+        row, *columns = np.array(planned).T
+        edits = _Edit(*columns)
+        address = (streets.attempt[row] * len(_EDITS_AT_ONCE) + block) * max(_EDITS_AT_ONCE)
+        address += np.arange(len(row)) - np.searchsorted(row, row)
+        tried, count = self.batch.tried, len(streets.question)
+        tried[streets.question, 0] += np.bincount(row, minlength=count)
+        scene, visible = streets.scene[row], streets.visible[row]
+        scene, visible, placed = self._made(scene, visible, edits, wanted.index[row], address)
+        tried[streets.question, 1] += np.bincount(row[placed], minlength=count)
+        row, edit, slot, address = (column[placed] for column in (row, edits.edit, edits.slot, address))
+        return _EditedStreets(row, edit, slot, address, scene[placed], visible[placed])
+
+    def _keep_first_that_fit(
+        self, edited: _EditedStreets, streets: Streets, wanted: _Wanted, found: np.ndarray
+    ) -> None:
+        """Keep the first edited street of each question that has the other answer, and enter it in `found`.
+
+        The cheapest checks come first; what fails a later one gives way to the question's next edit.
+        """
+        row, edit, slot, address, scene, visible = edited
+        programs, answer = wanted.programs[row], wanted.answer[row]
+        values, fits = self._judged(scene, programs, visible, answer)
+        if self.recipe.hold_out:
+            fits &= streets_obey([wanted.limits[i] for i in row.tolist()], scene)
+        while fits.any():
+            first = np.flatnonzero(fits)
+            first = first[np.unique(row[first], return_index=True)[1]]  # the first edit of each question
+            moved = first[~np.isin(edit[first], (PAINTED, WEATHER, THING))]
+            _, visible[moved], fits[moved] = self._placed(scene, moved, wanted.index[row], address)
+            again = moved[fits[moved] & wanted.coloured[row[moved]]]
+            if len(again):  # what other vehicles hide decides too
+                anew, fits[again] = self._judged(scene[again], programs[again], visible[again], answer[again])
+                values.keep(again, anew)
+            first = first[fits[first]]
+            fits[first] = self._shown(streets.scene[row[first]], scene[first], edit[first], slot[first])
+            first = first[fits[first]]
+            into = streets.question[row[first]]
+            self.batch.keep(into, scene[first], visible[first], values.at(first), EDITED)
+            self.edit[into] = edit[first]
+            self.edited[into] = np.where(edit[first] == WEATHER, NONE, slot[first])
+            found[row[first]] = True
+            fits &= ~found[row]
 
     def _made(
         self, made: SceneBatch, seen: np.ndarray, edits: _Edit, index: np.ndarray, address: np.ndarray
@@ -401,7 +455,7 @@ def _edits(world: AskedWorld, row: Question, scenes: SceneBatch, i: int, draws: 
         kind, new_paint = own_kind if kind is None else kind, own_paint if new_paint is None else new_paint
         return _Edit(edit, slot, kind, new_paint, sky)
 
-    if parts & _HEADING:
+    if parts & HEADING:
         yield from (edit(TURNED, slot) for slot in asked)
     if "colour" in parts or parts & {*COLOURS}:
         for slot in order if world.painted else ():

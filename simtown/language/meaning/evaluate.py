@@ -32,11 +32,12 @@ from simtown.language.meaning.programs import (
     DIRECTIONS,
     LANES,
     ORDERS,
-    OWN_RELATIONS,
+    PROGRAM_RELATIONS,
+    SOLIDS,
     WORD,
     WORDS,
 )
-from simtown.language.meaning.relations import DRIVER_RELATIONS, RELATION_NAMES, RELATIONS
+from simtown.language.meaning.relations import DRIVER_RELATIONS, RADIAL, RELATIONS
 from simtown.language.meaning.views import PERHAPS_SHOWN, Views, alike, bulks, members, noun_colours, outlines
 from simtown.scenes.weather import WEATHERS
 
@@ -173,13 +174,16 @@ def _beside() -> list[int]:
 def _tables(by_name: bool) -> dict[str, np.ndarray]:
     """Tables for the kernel: meanings of words, relations, margins, and outlines of what stands in slots."""
     classes: tuple[tuple[str, ...], ...] = (
-        (*RELATION_NAMES, *OWN_RELATIONS, "between"), ORDERS, ATTRIBUTES, COLOURS, LANES, DIRECTIONS,
+        PROGRAM_RELATIONS, ORDERS, ATTRIBUTES, COLOURS, LANES, DIRECTIONS,
         ("partly hidden", "entirely visible"), WEATHERS,
     )  # fmt: skip
     places = {word: place for names in classes for place, word in enumerate(names)}
     nouns = np.full(WORD + len(WORDS), -1, dtype=np.int16)
     nouns[list(members())] = np.arange(len(members()))
-    relations = [(r.axis, r.sign, r.margin) for r in (*RELATIONS, *DRIVER_RELATIONS)]
+    rows = {r.name: (r.axis, r.sign, r.margin, 0) for r in RELATIONS}
+    rows |= {r.name: (r.axis, r.sign, r.margin, 1) for r in DRIVER_RELATIONS}
+    for measure, name in enumerate(SOLIDS, RADIAL + 1):
+        rows[name] = (measure, 1, SOLID_MARGINS[name], 0)
     footprints, corner_count = outlines()
     return {
         "places": np.array([places.get(word, 0) for word in WORDS], dtype=np.int16),
@@ -187,8 +191,8 @@ def _tables(by_name: bool) -> dict[str, np.ndarray]:
         "nouns": np.stack([*members().values()]),
         "alike": alike() * (alike() == PERHAPS_SHOWN) if by_name else alike(),
         "noun_colours": noun_colours(),
-        "relations": np.array(relations, dtype=np.float64),
-        "constants": np.array([NEARER, SOLID_MARGINS["between"]]),
+        "relations": np.array([rows[name] for name in PROGRAM_RELATIONS], dtype=np.float64),
+        "constants": np.array([NEARER]),
         "outlines": footprints,
         "corner_count": corner_count,
     }

@@ -32,18 +32,28 @@ NODES = (
 _NODES = {name: 8 * place for place, name in enumerate(NODES)}
 #: Relations in a vehicle's own frame: its driver's left, right, front and back.
 OWN_RELATIONS: tuple[str, ...] = tuple(relation.name for relation in DRIVER_RELATIONS)
+#: Relations of solid things that programs may name: simtown/kernels/processor/programs.cpp measures them, and
+#: simtown/language/meaning/solids.py has their margins (append, do not reorder).
+SOLIDS: tuple[str, ...] = ("between",)
+#: Every relation of a program (append, do not reorder). The first release had four of the viewer's.
+PROGRAM_RELATIONS: tuple[str, ...] = tuple(
+    dict.fromkeys((*RELATION_NAMES[:4], *OWN_RELATIONS, "between", *RELATION_NAMES, *SOLIDS))
+)
+#: Words of programs that ask where vehicles head.
+HEADING: frozenset[str] = frozenset(("direction", *OWN_RELATIONS))
 ORDERS = ("leftmost", "rightmost", "nearest", "farthest", "biggest", "smallest")
 ATTRIBUTES = ("colour", "lane", "direction", "kind", "group", "hidden", "sight", "distance", "box", "weather")
 LANES, DIRECTIONS = ("near", "far", "parked"), ("right", "left", "away", "viewer")
 COLOURS: tuple[str, ...] = tuple("grey" if colour == "gray" else colour for colour in COLOUR_WORDS)
 #: Where the numbers of each range begin.
 NUMBER, ENTITY, PROP, WORD = 1_000, 2_000, 3_000, 4_000
-#: All other words (append, do not reorder).
+#: All other words (append, do not reorder): those of the first release, then kinds of one's own, then what
+#: tables have got since.
 WORDS: tuple[str, ...] = tuple(
     dict.fromkeys((
-        *RELATION_NAMES, "between", *OWN_RELATIONS, *ORDERS, *ATTRIBUTES, *COLOURS, *LANES, *DIRECTIONS,
-        "partly hidden", "entirely visible", *WEATHERS, *VEHICLE_NOUNS, "person", "tree", "furniture",
-        "building", "house", "pedestrian", "animal", *OWN_NOUNS,
+        *RELATION_NAMES[:4], "between", *OWN_RELATIONS, *ORDERS, *ATTRIBUTES, *COLOURS, *LANES, *DIRECTIONS,
+        "partly hidden", "entirely visible", *WEATHERS[:7], *VEHICLE_NOUNS, "person", "tree", "furniture",
+        "building", "house", "pedestrian", "animal", *OWN_NOUNS, *PROGRAM_RELATIONS, *WEATHERS,
     ))
 )  # fmt: skip
 #: What ends a stored program that is shorter than LENGTH.

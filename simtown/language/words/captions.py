@@ -97,6 +97,7 @@ def looks(
     seed: int,
     split: str,
     bias: float,
+    *,
     start: int = 0,
     typical: np.ndarray | None = None,
     every: bool = False,
@@ -171,6 +172,7 @@ def captions(
     scenes: SceneBatch,
     seed: int,
     split: str,
+    *,
     bias: float = 0.0,
     start: int = 0,
     typical: np.ndarray | None = None,
@@ -182,7 +184,7 @@ def captions(
     """
     each = (
         related(scenes, seed, split, start).texts(),
-        looks(scenes, seed, split, bias, start, typical, every),
+        looks(scenes, seed, split, bias, start=start, typical=typical, every=every),
         surroundings(scenes, seed, split, start),
     )
     for lines in zip(*each, strict=True):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from simtown.assets.entities import CATALOGUE, ENTITIES
@@ -23,12 +25,14 @@ PHRASINGS: tuple[str, ...] = (
 )
 #: What a data set may ask for: the paper's phrasing alone, or one of the first five at random.
 STYLES: dict[str, tuple[int, ...]] = {"paper": (0,), "varied": (0, 1, 2, 3, 4)}
-#: The families of questions that data sets may ask beside the paper's (families.toml; append).
-FAMILIES: tuple[str, ...] = (
-    "relations", "exist", "count", "compare", "kind", "group", "colour", "lane", "heading", "nearest",
-    "distance", "order", "driver", "hidden", "hops", "hops-heading", "logic", "same", "between", "weather",
-    "where", "street", "street-exist", "quantifiers", "same-colour",
-)  # fmt: skip
+#: The families of questions that data sets may ask beside the paper's: the tables of families.toml.
+FAMILIES: tuple[str, ...] = tuple(
+    re.findall(
+        r"^\[(?!paper\])([\w-]+)\]$",
+        files("simtown.language.asking").joinpath("families.toml").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+)
 #: How many phrasings, relations and entities there were in each release that added some. The words of a row
 #: come before those of the next (append, do not change).
 RELEASES: tuple[tuple[int, int, int], ...] = ((5, 4, 102),)

@@ -59,6 +59,11 @@ from simtown.language.words.reply_words import (
     pattern,
 )
 
+#: What rounding may add to a miss, metres.
+EXACT = 1e-9
+#: Why a reply has an answer that it does not state by itself.
+IN_PASSING = "the only answer that it names"
+
 
 class Reply(NamedTuple):
     """The answer that a reply gives.
@@ -93,11 +98,25 @@ class Gold:
 
 def score_reply(text: Any, gold: Gold, names: Mapping[str, str] | None = None) -> float:
     """1.0 if a reply gives the right answer, else 0.0; `text` and `names` as for :func:`read_reply`."""
-    answer = read_reply(text, gold.type, gold.choices, names).answer
-    if answer is None or gold.type != "metres" or CANNOT_TELL in (answer, gold.answer):
-        return float(answer == gold.answer)
+    return float(is_right(read_reply(text, gold.type, gold.choices, names).answer, gold))
+
+
+def is_right(answer: str | None, gold: Gold) -> bool:
+    """Whether an answer, as the closed vocabulary spells it, is right; None is not."""
+    return miss(answer, gold) <= EXACT
+
+
+def miss(answer: str | None, gold: Gold) -> float:
+    """By how much an answer misses the right one.
+
+    0 for a right answer; of counts the difference, of lengths the metres beyond the tolerance; infinity for
+    other wrong answers and for None.
+    """
+    numbers = gold.type in ("count", "metres") and CANNOT_TELL not in (answer, gold.answer)
+    if answer is None or not numbers:
+        return 0.0 if answer == gold.answer else math.inf
     true = float(gold.answer.split()[0]) if gold.number is None else gold.number
-    return float(abs(float(answer.split()[0]) - true) <= (gold.tolerance or 0.0) + 1e-9)
+    return max(abs(float(answer.split()[0]) - true) - (gold.tolerance or 0.0), 0.0)
 
 
 def read_reply(
@@ -164,7 +183,7 @@ def _read_unstated(reader: _Reader, text: str) -> Reply:
     answers = {reader.read(last, "").answer for last in concluding[-1:]} | {*map(reader.bare, sentences)}
     if answers - {None}:
         return reader.agree(answers - {None}, "its only bare answer")
-    return reader.read(text, "the only answer that it names")
+    return reader.read(text, IN_PASSING)
 
 
 def _said(text: str) -> str | None:

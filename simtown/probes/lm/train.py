@@ -20,11 +20,11 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
+from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError, replacing, save_json, save_text
 from simtown.core.options import SettingsError
 from simtown.core.pretrained import quietly
 from simtown.core.processes import keep_memory
-from simtown.core.progress import Progress
 from simtown.core.runs import RunRecord, require_keys
 from simtown.core.streams import Stream
 from simtown.core.untrusted import inside, open_regular
@@ -71,7 +71,7 @@ class TrainingError(ValueError):
     """Training cannot go on; the message says what to change."""
 
 
-def train(settings: LMSettings, corpus: Path, directory: Path, progress: Progress) -> dict[str, Any]:
+def train(settings: LMSettings, corpus: Path, directory: Path, progress: ProgressCallback) -> dict[str, Any]:
     """Train into a directory, or finish what was begun there; returns what its lm.json says.
 
     Killed at any moment and called again, it ends with the files of a run that was never disturbed.
@@ -117,7 +117,7 @@ def train(settings: LMSettings, corpus: Path, directory: Path, progress: Progres
                 row = {"step": learner.step, "train_loss": loss, "validation_perplexity": perplexity}
                 learner.rows.append({**row, "tokens": tokens})
                 where = f"step {learner.step:,} of {learner.total:,}: training loss {loss:.3f}"
-                progress.say(f"{where}, validation perplexity {perplexity:.2f} over {tokens:,} tokens")
+                progress.on_note(f"{where}, validation perplexity {perplexity:.2f} over {tokens:,} tokens")
             learner.save()
         with quietly():
             _save_pretrained(learner.model.eval().cpu(), directory, last="config.json")

@@ -46,6 +46,7 @@ class FineTuning:
         pair: np.ndarray,
         label: np.ndarray,
         seed: int,
+        *,
         progress: Callable[[int], object],
         device: str = "auto",
     ) -> np.ndarray:

@@ -16,7 +16,7 @@ from simtown.probes.physical.physical_release import Answers, Decisions, Physica
 from simtown.probes.physical.scores import scores
 
 #: Takes the number of newly finished steps.
-ProgressCallback = Callable[[int], object]
+Advance = Callable[[int], object]
 Folds = Literal["rows", "objects"]
 #: Folds of cross-validation.
 K = 5
@@ -46,7 +46,7 @@ class Perceptron:
         return self.epochs
 
     def fit(
-        self, inputs: Inputs, pair: np.ndarray, label: np.ndarray, seed: int, progress: ProgressCallback
+        self, inputs: Inputs, pair: np.ndarray, label: np.ndarray, seed: int, progress: Advance
     ) -> np.ndarray:
         """Train. Weights begin from N(0, 1), biases at 0.01."""
         import torch
@@ -105,7 +105,7 @@ class Logistic:
         return 1
 
     def fit(
-        self, inputs: Inputs, pair: np.ndarray, label: np.ndarray, seed: int, progress: ProgressCallback
+        self, inputs: Inputs, pair: np.ndarray, label: np.ndarray, seed: int, progress: Advance
     ) -> np.ndarray:
         """Train one regression or, with word vectors, one for each right-hand item."""
         counts, positives = inputs.counted(pair, label)
@@ -165,7 +165,8 @@ def cross_validate(
     pair: np.ndarray,
     kind: Folds,
     seed: int,
-    progress: ProgressCallback,
+    *,
+    progress: Advance,
 ) -> float:
     """A head's mean micro F1 over the folds that are held out."""
     micro = []

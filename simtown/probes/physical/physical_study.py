@@ -109,8 +109,8 @@ def _by_head(request: TaskRequest, scorer: Scorer, notes: dict[str, Any]) -> np.
         notes["tuning"] = {}
         kinds: tuple[Folds, ...] = ("rows", "objects")
         for kind in kinds:
-            given = (vectors, rows, pair, kind, settings.seed, progress)
-            tried = [(each, cross_validate(each, *given)) for each in candidates]
+            given = (vectors, rows, pair, kind, settings.seed)
+            tried = [(each, cross_validate(each, *given, progress=progress)) for each in candidates]
             ranked = sorted(tried, key=lambda entry: -entry[1])
             notes["tuning"][kind] = [{"head": asdict(each), "micro_f1": f1} for each, f1 in ranked]
             if kind == protocol.folds:
@@ -129,7 +129,7 @@ def _by_fine_tuning(request: TaskRequest, notes: dict[str, Any]) -> np.ndarray:
     place, train = settings.model.partition(":")[2], (task.pairs.train, task.train.label)
     texts = [sentence.text for sentence in sentences(task, protocol.english)]
     progress = request.bars(f"{task.title}, steps", tuning.steps(len(task.train)))
-    return tuning.fit(place, texts, *train, settings.seed, progress, request.options.device)
+    return tuning.fit(place, texts, *train, settings.seed, progress=progress, device=request.options.device)
 
 
 def log_odds(task: PhysicalTask, scorer: Scorer) -> np.ndarray:

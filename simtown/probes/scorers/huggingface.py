@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from simtown.core.pretrained import quietly
-from simtown.probes.bars import metered
+from simtown.core.progress import progress_of
 from simtown.probes.scorers.base import Ability, Pooling, Scorer, ScorerSettings, Spans, TokenScores
 from simtown.probes.scorers.batching import buckets, distinct
 from simtown.probes.scorers.spelling import Tokens, lead_of, spell, split_at_blank, touching, words_of
@@ -105,7 +105,7 @@ class Transformer(Scorer):
 
     def _batches(self, rows: Sequence[Sequence[int]], *, equal: bool = False) -> Iterator[list[int]]:
         """Numbers of the rows, batch by batch; draws the bar. equal: only rows of one length in a batch."""
-        with metered(self.name, len(rows), self.settings.progress) as progress, torch.inference_mode():
+        with progress_of(self.name, len(rows), self.settings.progress) as progress, torch.inference_mode():
             for batch in buckets(rows, self._budget, equal=equal or self.sees_padding):
                 yield batch
                 progress(len(batch))

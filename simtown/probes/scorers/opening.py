@@ -12,7 +12,7 @@ from simtown.core.pretrained import (
     model_directory,
     model_json,
 )
-from simtown.probes.bars import metered
+from simtown.core.progress import progress_of
 from simtown.probes.model_names import KINDS
 from simtown.probes.scorers.base import Scorer, ScorerSettings
 from simtown.probes.scorers.cache import Cached
@@ -55,7 +55,7 @@ def open_scorer(spec: str, *, cache: Path | None = None, **settings: Any) -> Sco
         from simtown.probes.corpus import Corpus
         from simtown.probes.scorers.ngram import NGram
 
-        with metered(spec, 0, how.progress) as report:
+        with progress_of(spec, 0, how.progress) as report:
             sentences = Corpus(path, progress=report).sentences(punctuation=True)
             scorer: Scorer = NGram(spec, sentences, policy=how.policy)
         decisive: tuple[str, ...] = (how.policy,)

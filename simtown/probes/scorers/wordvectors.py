@@ -11,8 +11,8 @@ import numpy as np
 
 from simtown.core.files import DamagedError
 from simtown.core.packed import PackedFile
+from simtown.core.progress import progress_of
 from simtown.core.untrusted import load_array
-from simtown.probes.bars import metered
 from simtown.probes.release_files import parsing
 from simtown.probes.scorers.base import Ability, Scorer
 
@@ -74,7 +74,7 @@ def _read_npy(path: Path) -> tuple[list[str], np.ndarray]:
 def _read_text(path: Path, progress: bool) -> tuple[list[str], np.ndarray]:
     """A word and its numbers a line, separated by single spaces; GloVe-840B has words with spaces."""
     words: list[str] = []
-    with PackedFile(path) as file, metered(f"{path.name}, kB", file.size // 1000, progress) as report:
+    with PackedFile(path) as file, progress_of(f"{path.name}, kB", file.size // 1000, progress) as report:
         if b"\0" in file.read(1 << 16):
             remedy = "save the vectors as text, such as by gensim's save_word2vec_format with binary=False"
             raise ValueError(f"{path} is binary, as word2vec's .bin is: {remedy}")

@@ -16,9 +16,9 @@ import numpy as np
 from scipy.stats import entropy
 
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
+from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import ForeignDirectoryError, claimed, replacing, save_json, save_text
 from simtown.core.plots import GREY, INK, new_figure, save_figure, style_axes
-from simtown.core.progress import Progress
 from simtown.core.tables import Table
 from simtown.core.untrusted import folder
 from simtown.datasets.reading.reader import Dataset
@@ -108,7 +108,7 @@ def run(
     biases: Sequence[float],
     epochs: int,
     out: Path,
-    watching: Callable[[str], AbstractContextManager[Progress]],
+    watching: Callable[[str], AbstractContextManager[ProgressCallback]],
 ) -> dict[str, Any]:
     """Write captions, model and measures for every bias, each in a directory; returns what bridge.json says.
 

@@ -17,7 +17,7 @@ import torch
 from simtown.core.files import as_json, save_json, whole
 from simtown.core.options import check
 from simtown.core.pretrained import quietly
-from simtown.core.progress import Progress
+from simtown.core.progress import progress_of
 from simtown.core.version import __version__
 from simtown.probes.corpus import Corpus
 from simtown.probes.lm.train import Texts
@@ -73,9 +73,8 @@ def _train(a: Masked, b: Masked, texts: Texts, settings: DistillSettings, title:
     steps = settings.epochs * -(-len(texts) // settings.batch)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda i: max(0.0, 1 - i / steps))
     losses: list[float] = []
-    with Progress(title) as bar, torch.random.fork_rng():
+    with progress_of(title, steps) as progress, torch.random.fork_rng():
         torch.manual_seed(settings.seed)  # dropout
-        bar.on_begin(steps)
         for ids, real in _batches(b.tokenizer, texts, settings, rng):
             optimiser.zero_grad()
             losses.append(0.0)
@@ -91,7 +90,7 @@ def _train(a: Masked, b: Masked, texts: Texts, settings: DistillSettings, title:
                 losses[-1] += float(loss.detach())
             optimiser.step()
             schedule.step()
-            bar.on_progress(1)
+            progress(1)
     model.eval().requires_grad_(False)
     return losses
 

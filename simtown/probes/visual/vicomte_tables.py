@@ -264,6 +264,7 @@ def copied_table(
     mode: str,
     columns: Sequence[str],
     groups: Sequence[str],
+    *,
     release: VisualRelease,
     runs: Sequence[Path],
 ) -> list[PrintedTable]:

@@ -93,6 +93,7 @@ class PlaceBinder(nn.Module):
     def __init__(
         self,
         world: World,
+        *,
         embedding: int = 16,
         predicate: int = 16,
         dropout: float = 0.1,

@@ -136,7 +136,7 @@ class _NormReluDrop(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(
+    def forward(  # noqa: PLR0917 (apply() passes no keywords)
         ctx: Any,
         maps: torch.Tensor,
         added: torch.Tensor | None,

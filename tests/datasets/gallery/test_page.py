@@ -174,28 +174,6 @@ def test_everything_lies_inside_the_window(size, hash, small, screen):
     assert page.js(OUTSIDE) == []
 
 
-def test_on_a_phone_the_examples_have_the_screen(small, screen):
-    """What does not scroll away is small, buttons are large, and filters come when they are asked for."""
-    page, data = small
-    screen(320, 640)
-    page.open()
-    assert page.js("document.querySelector('header').getBoundingClientRect().height") < 120
-    tall = "[...document.querySelectorAll('button')].filter((e) => e.offsetParent).map((e) => e.offsetHeight)"
-    assert min(page.js(tall)) >= 44
-    grid = "document.getElementById('grid').getBoundingClientRect()"
-    assert page.js(f"(({{width, bottom}}) => [width, bottom])({grid})") == [320, 640]
-    shown = "getComputedStyle(document.getElementById('filters')).display !== 'none'"
-    assert not page.js(shown)
-    page.click("#show-filters")
-    assert page.js(shown)
-    page.click("[name=answer][value=yes]")
-    yes = together(data, "answer").sum()
-    assert page.text("#leave-filters") == f"Show {yes} examples"
-    page.click("#leave-filters")
-    assert not page.js(shown)
-    assert page.text("#show-filters").split() == ["Filters", str(yes)]
-
-
 def test_margins_are_filtered_by_a_range(small):
     from selenium.webdriver import Keys
 
@@ -326,56 +304,6 @@ def test_boxes_and_masks_lie_on_their_vehicles(small):
     mask = np.isin(example.mask, [1, 2, 3]).astype(np.uint8)
     mask = np.array(Image.fromarray(mask).resize(changed.shape[::-1], Image.Resampling.NEAREST)).astype(bool)
     assert (changed & mask).sum() / (changed | mask).sum() > 0.8
-
-
-@pytest.mark.parametrize("width", [1280, 1440])
-def test_the_example_that_is_opened_stays_in_sight(width, large, screen):
-    page, _ = large
-    screen(width, 800)
-    page.open("at=train:40")
-    page.click("#example-48")
-    page.settle()
-    top, bottom = page.js(
-        "((r) => [r.top, r.bottom])(document.getElementById('example-48').getBoundingClientRect())"
-    )
-    assert 0 < top < bottom <= 800
-
-
-def test_names_on_the_map_hide_nothing(small):
-    page, _ = small
-    boxes = (
-        "[...document.querySelectorAll('.plan .name, .plan .vehicle, .plan .measured')].map((e) => {"
-        "const r = e.getBoundingClientRect(); return [r.x, r.y, r.right, r.bottom, e.tagName === 'text']; })"
-    )
-    for number in range(12):
-        page.open(f"open=1&split=test&at=test:{number}")
-        page.wait("document.querySelector('.plan')")
-        shown = page.js(boxes)
-        for i, (x0, y0, x1, y1, text) in enumerate(shown):
-            for u0, v0, u1, v1, _ in shown[:i] + shown[i + 1 :] if text else []:
-                overlap = min(x1, u1) - max(x0, u0), min(y1, v1) - max(y0, v0)
-                assert min(overlap) < 3, (number, overlap)  # pixels; a text's box is taller than its letters
-
-
-def test_an_example_can_be_passed_on(small):
-    page, _ = small
-    page.open("at=val:3&open=1")
-    page.wait("document.querySelector('[data-copy]')")
-    page.driver.execute_script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
-    for what, expected in (("command", "simtown render "), ("link", "file://")):
-        page.click(f"[data-copy={what}]")
-        page.wait(f"window.copied.startsWith('{expected}')")
-        assert "val:3" in page.js("decodeURIComponent(window.copied)")
-        assert page.text(f"[data-copy={what}]") == "Copied"
-
-
-def test_large_pictures_are_drawn_anew(small):
-    page, data = small
-    assert Image.open(page.path / "data" / "large" / "train-7.webp").size == (384, 192)
-    page.open("at=train:7&open=1")
-    page.wait("document.getElementById('inspector').dataset.drawn.split(' ')[1].startsWith('111')")
-    few = np.array(Image.fromarray(page.picture("#inspector .picture").astype(np.uint8)).resize((64, 32)))
-    assert np.abs(few.astype(int) - data.train[7].image).mean() < 12
 
 
 def test_the_reason_is_the_margin_and_the_places(small):

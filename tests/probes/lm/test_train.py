@@ -44,7 +44,7 @@ class Quiet:
         if self.stop is not None and self.read >= self.stop:
             raise KeyboardInterrupt
 
-    def say(self, line):
+    def on_note(self, line):
         self.lines.append(line)
 
 

@@ -67,14 +67,6 @@ def test_the_perceptron_is_plain_gradient_descent_on_the_rows(tasks, name, words
     assert ours == pytest.approx(model(every)[:, 0].detach().double().numpy(), abs=2e-3)
 
 
-def test_seeds_decide(tasks):
-    task, head = tasks["situated-OP"], Perceptron(epochs=5)
-    rows = vectors(task), task.pairs.train, task.train.label
-    a, b, c = (head.fit(*rows, seed, silent) for seed in (0, 0, 1))
-    assert np.array_equal(a, b)
-    assert not np.allclose(a, c)
-
-
 def test_logistic_regression_on_counts_is_on_rows(tasks):
     task = tasks["situated-AP"]
     inputs, pair, label = vectors(task, words=False), task.pairs.train, task.train.label
@@ -103,7 +95,7 @@ def test_folds_hold_every_row_out_once(tasks, kind):
 
 
 def test_more_folds_than_objects(tasks):
-    with pytest.raises(ValueError, match="20 folds need at least 20 objects"):
+    with pytest.raises(ValueError, match="20 folds"):
         folds(tasks["abstract-OP"].train, "objects", seed=0, k=20)
 
 
@@ -114,7 +106,7 @@ def test_tuning_finds_the_head_that_learns(tasks):
     label[pair] = task.train.label
     inputs = Inputs((label[:, None],), (np.arange(len(label)),))
     steps, how = [], (inputs, task.train, pair, "objects", 0)
-    weak, strong = (cross_validate(Logistic(C=c), *how, steps.append) for c in (1e-9, 1.0))
+    weak, strong = (cross_validate(Logistic(C=c), *how, progress=steps.append) for c in (1e-9, 1.0))
     assert (strong, sum(steps)) == (1, 2 * K)
     assert weak < 1
 

@@ -1,7 +1,5 @@
 """The bridge: templates are what the relations mean, and an oracle that knows space shows it."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -9,8 +7,7 @@ from simtown.datasets.reading.reader import open_dataset
 from simtown.language.meaning.relations import RELATIONS
 from simtown.language.words.captions import WORDED, related
 from simtown.probes.scorers.base import Scorer, TokenScores
-from simtown.probes.spatial import geometry, heatmaps
-from simtown.probes.spatial.spaces import NumberTable
+from simtown.probes.spatial import geometry
 
 
 @pytest.fixture(scope="module")
@@ -60,20 +57,6 @@ def test_who_knows_space_shows_it_and_who_does_not_does_not(captions):
     assert knows.templates.shape == (4, geometry.CELLS, geometry.CELLS)
 
 
-@pytest.mark.parametrize(
-    ("distance", "shown", "top"), [(2.5e-7, "2.5e-07", "0.0010"), (0.25, "0.25", "0.25")]
-)
-def test_the_picture_says_how_far_apart_relations_are(captions, tmp_path, distance, shown, top):
-    """Distances that are next to nothing are not stretched to all colours."""
-    cosines = np.full((4, 4), 1 - distance)
-    np.fill_diagonal(cosines, 1 + 2e-16)
-    words = NumberTable(WORDED, WORDED, cosines)
-    heatmaps.town(words, geometry.templates(captions), "model", tmp_path / "town.png")
-    texts = re.findall(r"<text[^>]*>([^<]+)</text>", (tmp_path / "town.svg").read_text())
-    assert texts.count(shown) >= 12
-    assert (texts.count("0"), top in texts) == (4, True)
-
-
 def test_the_command(cli, many, tmp_path):
     out, picture = tmp_path / "captions.txt", tmp_path / "town.png"
     cli("captions", many, "--out", out).succeeds()
@@ -85,11 +68,3 @@ def test_the_command(cli, many, tmp_path):
     (tmp_path / "other.txt").write_text("a cat is behind a dog\nin front of the left house\n")
     words = ("--model", f"ngram:{tmp_path / 'other.txt'}", "--out", tmp_path / "other.png")
     cli("probe", "spatial", "town", many, *words).refuses("to the left of")
-
-
-def test_many_relations_come_with_an_excerpt(tmp_path):
-    names = tuple(f"relation {i}" for i in range(heatmaps.EXCERPT + 1))
-    values = np.random.default_rng(0).uniform(0.1, 1, (len(names), len(names)))
-    heatmaps.heat_map(NumberTable(names, names, values), "model", tmp_path / "map")
-    drawn = (tmp_path / f"map-{heatmaps.EXCERPT}.svg").read_text()
-    assert sum(f">{name}<" in drawn for name in names) == heatmaps.EXCERPT

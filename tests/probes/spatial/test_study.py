@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simtown.probes.lm.architectures import ARCHITECTURES
-from simtown.probes.spatial import EMBEDDINGS, MATRIX, VECTORS, analyses, heatmaps, wordtests
+from simtown.probes.spatial import EMBEDDINGS, MATRIX, VECTORS, analyses, wordtests
 from simtown.probes.spatial.lexicon import CONTEXTS, RELATIONS
 from simtown.probes.spatial.spaces import p_vectors, read_table
 from simtown.probes.spatial.spatial_tables import compared
@@ -160,11 +160,3 @@ def test_what_is_refused(cli, probe, corpus, tmp_path):
     (out / "mine.txt").write_text("precious")
     probe(model, out).refuses("mine.txt")
     assert (out / "mine.txt").read_text() == "precious"
-
-
-def test_like_rows_stand_together():
-    """Two interleaved groups come apart."""
-    groups = np.arange(12) % 2
-    rows = np.eye(2)[groups] + 0.05 * np.random.default_rng(0).random((12, 2))
-    order = groups[heatmaps.ordered(rows)]
-    assert np.abs(np.diff(order)).sum() == 1

@@ -87,21 +87,6 @@ def test_the_command(cli, many, tmp_path):
     cli(*words).refuses("captions of other scenes")
 
 
-def test_legends_of_the_picture_are_outside_its_panels(kinds, tmp_path, monkeypatch):
-    saved = []
-    monkeypatch.setattr(bridge, "save_figure", lambda figure, path: saved.append(figure))
-    each = {key: {"mean": 0.5, "low": 0.4, "high": 0.6} for key in ("divergence", "rho")}
-    biases = {f"{bias:g}": {"captions": each, "model": each} for bias in (0, 0.5)}
-    beliefs = {bias: kinds.said(bias) for bias in (0, 0.5)}
-    bridge.figure(kinds, beliefs, {"bias": biases, "prior": each, "ceiling_rho": 0.8}, tmp_path / "b.png")
-    saved[0].canvas.draw()
-    legends = [legend for part in saved[0].subfigs for legend in part.legends]
-    assert [len(legend.get_texts()) for legend in legends] == [4, 4]
-    panels = [panel for part in saved[0].subfigs for panel in part.axes]
-    for legend in legends:
-        assert not any(legend.get_window_extent().overlaps(panel.bbox) for panel in panels)
-
-
 def test_what_cannot_be(cli, many, tmp_path):
     for bias in ("1", "-0.1", "x", ""):
         cli("probe", "visual", "bridge", many, "--out", tmp_path / "b", "--bias", bias).refuses("bias")

@@ -16,7 +16,6 @@ from simtown.probes.scorers.ngram import NGram
 from simtown.probes.scorers.spelling import BLANK
 from simtown.probes.visual import FORM
 from simtown.probes.visual.classes import RELATIONS, SIZES
-from simtown.probes.visual.vicomte_figures import apart
 from tests.probes.visual.world import SUBJECTS, Knowing, write_release
 
 
@@ -180,13 +179,6 @@ def test_figures(cli, small, clone, tmp_path, number):
         assert picture.width > 600
         assert picture.height > 400
         assert picture.convert("RGB").getcolors(20) is None
-
-
-def test_labels_stand_apart_in_order():
-    heights = apart([0.1, 0.11, 0.12, 0.5, 0.9], 0.05)
-    assert np.diff(heights).min() >= 0.05 - 1e-12
-    assert heights[3:] == [0.5, 0.9]
-    assert np.mean(heights[:3]) == pytest.approx(0.11)
 
 
 def test_compare_command(cli, small, glove, corpus, tmp_path):
