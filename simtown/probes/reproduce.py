@@ -3,19 +3,35 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
-from typing import NamedTuple
+from functools import cache
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from simtown.core.untrusted import parse_toml
 from simtown.probes import measures
 
 
+@cache
+def printed_numbers() -> dict[str, dict[str, Any]]:
+    """The numbers that papers print, as texts: {table: {row: cells}}."""
+    return parse_toml(Path(__file__).with_name("printed.toml").read_text(encoding="utf-8"))
+
+
 class PrintedNumber(NamedTuple):
-    """A number in the paper and here; "" without one. `spread` is the deviation of a number that is drawn."""
+    """A number in the paper and here; "" without one.
+
+    Attributes:
+        spread: the standard deviation of a number that is drawn.
+        within: how far apart two numbers agree that are printed with different precision.
+    """
 
     paper: str = ""
     here: str = ""
     spread: float | None = None
+    within: float = 0.0
 
     @property
     def same(self) -> bool | None:
@@ -25,9 +41,10 @@ class PrintedNumber(NamedTuple):
         """
         if not self.paper or not self.here:
             return None
-        if self.spread is None:
+        within = self.within if self.spread is None else 2 * self.spread + 0.005
+        if not within:
             return self.paper == self.here
-        return abs(float(self.paper) - float(self.here)) <= 2 * self.spread + 0.005
+        return abs(float(self.paper) - float(self.here)) <= within
 
 
 @dataclass
@@ -53,6 +70,10 @@ class PrintedTable:
         numbers = [cell if isinstance(cell, PrintedNumber) else PrintedNumber(here=cell) for cell in cells]
         self.rows.append((name, numbers))
 
+    def add_beside(self, name: str, printed: Sequence[str], here: Sequence[str]) -> None:
+        """Add a row of printed numbers beside ours; either may have fewer."""
+        self.add(name, *(PrintedNumber(*pair) for pair in zip_longest(printed, here, fillvalue="")))
+
     def verdict(self) -> str:
         """How many cells agree; "" where nothing can be compared.
 
@@ -69,9 +90,10 @@ class PrintedTable:
         return "; ".join(parts)
 
     def texts(self) -> list[list[str]]:
-        """The rows as texts: "paper / here" where the paper has a number, "!" where they differ."""
-        printed = any(cell.paper for _, row in self.rows for cell in row)
-        return [[name, *(_text(cell, printed) for cell in row)] for name, row in self.rows]
+        """The rows as texts: "paper / here" in columns where the paper has numbers, "!" if they differ."""
+        columns = zip_longest(*(row for _, row in self.rows), fillvalue=PrintedNumber())
+        printed = [any(cell.paper for cell in column) for column in columns]
+        return [[name, *map(_text, row, printed)] for name, row in self.rows]
 
 
 def _text(cell: PrintedNumber, printed: bool) -> str:

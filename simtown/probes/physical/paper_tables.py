@@ -12,23 +12,8 @@ from simtown.probes.physical import FORM, TASKS, physical_release
 from simtown.probes.physical.heads import human, majority, random
 from simtown.probes.physical.physical_release import Answers
 from simtown.probes.physical.scores import answers_of, scores, short_columns
-from simtown.probes.reproduce import PrintedNumber, PrintedTable
+from simtown.probes.reproduce import PrintedNumber, PrintedTable, printed_numbers
 
-#: Table 2, by task: macro F1 left, macro F1 right, micro F1, significance against the task's best model.
-_TABLE2 = """
-Random  0.25 0.26 0.26 ***  0.24 0.25 0.22 ***  0.53 0.62 0.51 ***  0.24 0.26 0.23 ***
-Majority  0.34 0.11 0.31 ***  0.16 0.05 0.17 ***  0.82 0.68 0.82 ***  0.18 0.05 0.17 ***
-GloVe  0.63 0.47 0.63 ***  0.55 0.39 0.57 -  0.85 0.73 0.86 -  0.27 0.13 0.29 -
-Dep-Embs  0.62 0.42 0.60 ***  0.54 0.36 0.54 ***  0.84 0.67 0.84 *  0.26 0.12 0.28 -
-ELMo  0.67 0.55 0.67 **  0.58 0.44 0.58 ***  0.84 0.71 0.85 **  0.31 0.17 0.34 -
-BERT  0.74 0.67 0.74 -  0.64 0.59 0.67 -  0.87 0.77 0.88 -  0.36 0.25 0.37 -
-Human  0.78 0.80 0.67 -  0.70 0.69 0.61 -  0.83 0.93 0.80 -  0.65 0.67 0.40 -
-"""
-#: {row: {task: its four cells}}.
-TABLE2 = {
-    name: {title: cells[4 * i : 4 * i + 4] for i, title in enumerate(TASKS)}
-    for name, *cells in (line.split() for line in _TABLE2.strip().splitlines())
-}
 #: Coin tosses of the Random row.
 TOSSES = 20
 _PARTS = ("left", "right", "micro")
@@ -49,23 +34,25 @@ def table1(data: Path, runs: Sequence[Path] = ()) -> list[PrintedTable]:
         counts = np.array([abstract.label[items == item].sum() for item in np.unique(items)])
         return f"{np.median(counts):g} ({counts.min()}, {counts.max()})"
 
+    ours: dict[str, int | str] = {
+        "abstract: objects": len(np.unique(abstract.object)),
+        "abstract: train objects": unique("abstract", "train"),
+        "abstract: test objects": unique("abstract", "test"),
+        "abstract: properties": properties,
+        "abstract: objects a property, median (min, max)": spread(abstract.right),
+        "abstract: properties an object, median (min, max)": spread(abstract.left),
+        "abstract: annotations": 3 * len(abstract),
+        "situated: objects": len(situated) // properties,
+        "situated: unique objects": len(np.unique(situated.object)),
+        "situated: unique train objects": unique("situated", "train"),
+        "situated: unique test objects": unique("situated", "test"),
+        "situated: properties": properties,
+        "situated: affordances": affordances,
+        "situated: annotations": 3 * len(situated) + affordances,
+    }
     table = PrintedTable("Table 1: paper / here", ("",))
-    for name, paper, here in (
-        ("abstract: objects", "514", len(np.unique(abstract.object))),
-        ("abstract: train objects", "411", unique("abstract", "train")),
-        ("abstract: test objects", "103", unique("abstract", "test")),
-        ("abstract: properties", "50", properties),
-        ("abstract: objects a property, median (min, max)", "60 (3, 302)", spread(abstract.right)),
-        ("abstract: properties an object, median (min, max)", "8 (1, 23)", spread(abstract.left)),
-        ("abstract: annotations", "77,100", 3 * len(abstract)),
-        ("situated: objects", "1,024", len(situated) // properties),
-        ("situated: unique objects", "80", len(np.unique(situated.object))),
-        ("situated: unique train objects", "64", unique("situated", "train")),
-        ("situated: unique test objects", "16", unique("situated", "test")),
-        ("situated: properties", "50", properties),
-        ("situated: affordances", "3,072", affordances),
-        ("situated: annotations", "156,672", 3 * len(situated) + affordances),
-    ):
+    for name, paper in printed_numbers()["forbes-table1"].items():
+        here = ours[name]
         table.add(name, PrintedNumber(paper, here if isinstance(here, str) else f"{here:,}"))
     return [table]
 
@@ -99,16 +86,17 @@ def table2(data: Path, runs: Sequence[Path] = ()) -> list[PrintedTable]:
         ours["Human"] = scores(*human(task, 0))
         tosses = [scores(*random(task, seed)) for seed in range(TOSSES)]
         drawn = np.array([[toss[part] for part in _PARTS] for toss in tosses])
-        order = dict.fromkeys([*TABLE2, *ours])
+        printed = printed_numbers()["forbes-table2"]
+        order = dict.fromkeys([*printed, *ours])
         for name in sorted(order, key=lambda name: name == "Human"):
-            *paper, significance = TABLE2.get(name, {}).get(title, [""] * 4)
+            *paper, significance = printed.get(name, {}).get(title, [""] * 4)
             here = [rounded(ours[name][part]) for part in _PARTS] if name in ours else [""] * 3
             spread = [None] * 3
             if name == "Random":
                 here = [f"{mean:.3f}" for mean in drawn.mean(axis=0)]
                 spread = drawn.std(axis=0).tolist()
             row = [PrintedNumber(*cells) for cells in zip(paper, here, spread, strict=True)]
-            table.add(name, *row, significance.strip("-"), *stars.get((name, title), ("", "")))
+            table.add(name, *row, significance, *stars.get((name, title), ("", "")))
         tables.append(table)
     return tables
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simtown.probes import measures, report
-from simtown.probes.reproduce import PrintedTable
+from simtown.probes.reproduce import PrintedNumber, PrintedTable, printed_numbers
 from simtown.probes.scorers import open_scorer
 from simtown.probes.spatial import EMBEDDINGS, FORM, MATRIX, VECTORS, spaces, wordtests
 from simtown.probes.spatial.lexicon import CONTEXTS, JUDGED, RELATIONS
@@ -20,15 +20,6 @@ from simtown.probes.spatial.released import SpatialRelease, read
 from simtown.probes.spatial.spaces import MEASURES, NumberTable, Vectors, cosine, matrix, p_vectors
 from simtown.probes.spatial.wordtests import WordAnswers
 
-#: The paper's numbers: accuracy on analogies, and on the odd one out by measure (section 5); Spearman's
-#: correlation with people over 55 pairs of words (section 6).
-PAPER = {
-    "analogy": {"LM": 0.86, "P": 0.62, "random": 0.11},
-    "cosine": {"LM": 0.87, "P": 0.72, "templates": 0.22},
-    "rank": {"LM": 0.90, "P": 0.70, "templates": 1.0},
-    "association": {"LM": 0.48, "P": 0.48},
-    "similarity": {"LM": 0.15, "P": 0.19, "association": 0.33},
-}
 #: The part of the release that vectors are made of.
 _PARTS = {"LM": "embeddings", "P": "perplexities"}
 #: Draws of random vectors, and their dimension.
@@ -36,7 +27,7 @@ DRAWS, DIMENSION = 200, 57
 
 
 class Line(NamedTuple):
-    """A number of the paper, None where it has none, beside ours with its 95 % interval.
+    """A number of the paper, "" where it has none, beside ours with its 95 % interval.
 
     Attributes:
         here: ours, NaN where the release lacks what it is computed from.
@@ -44,18 +35,16 @@ class Line(NamedTuple):
     """
 
     name: str
-    paper: float | None
+    paper: str = ""
     here: float = math.nan
     low: float = math.nan
     high: float = math.nan
     note: str = ""
 
     @property
-    def same(self) -> bool | None:
-        """Whether it is as printed, rounded or cut to two decimals; None where nothing is to be compared."""
-        if self.paper is None or math.isnan(self.here):
-            return None
-        return abs(self.paper - self.here) < 0.01
+    def number(self) -> PrintedNumber:
+        """Both numbers as texts; they agree if the paper's is ours, rounded or cut to two decimals."""
+        return PrintedNumber(self.paper, "" if math.isnan(self.here) else f"{self.here:.3f}", within=0.01)
 
 
 def analogy(release: SpatialRelease, others: Mapping[str, Vectors]) -> list[Line]:
@@ -63,9 +52,9 @@ def analogy(release: SpatialRelease, others: Mapping[str, Vectors]) -> list[Line
     questions = wordtests.analogies()
     words = dict.fromkeys(word for q in questions for word in q.candidates)
     answer = partial(wordtests.answer_analogies, questions=questions)
-    lines = _tested(release, others, PAPER["analogy"], answer, words)
+    lines = _tested(release, others, printed_numbers()["spatial-analogy"], answer, words)
     if release.embeddings is not None:
-        lines.insert(1, _accuracy("LM, cosine", None, answer(release.embeddings, normalised=True)))
+        lines.insert(1, _accuracy("LM, cosine", "", answer(release.embeddings, normalised=True)))
     return lines
 
 
@@ -75,14 +64,17 @@ def odd_one_out(release: SpatialRelease, others: Mapping[str, Vectors]) -> list[
     words = dict.fromkeys(word for q in questions for word in q)
     lines = []
     for name, measure in MEASURES.items():
+        paper = printed_numbers()[f"spatial-{name}"]
         answer = partial(wordtests.answer_trios, questions=questions, measure=measure)
-        *tested, chance = _tested(release, others, PAPER[name], answer, words)
-        templates, paper = release.templates, PAPER[name]["templates"]
+        *tested, chance = _tested(release, others, paper, answer, words)
+        templates, of_templates = release.templates, paper["templates"]
         if templates is None:
-            tested.append(_lacking(release, "templates", paper, "templates"))
+            tested.append(_lacking(release, "templates", of_templates, "templates"))
         else:
             drawn = [q for q in questions if set(q) <= templates.keys()]
-            tested.append(_accuracy("templates", paper, wordtests.answer_trios(templates, drawn, measure)))
+            tested.append(
+                _accuracy("templates", of_templates, wordtests.answer_trios(templates, drawn, measure))
+            )
         lines += [line._replace(name=f"{line.name}, {name}") for line in (*tested, chance)]
     return lines
 
@@ -98,7 +90,8 @@ def similarity(release: SpatialRelease, others: Mapping[str, Vectors]) -> list[L
     lines = []
     for first, second in (*((name, kind) for name in alike for kind in people), tuple(people)):
         name, similarities = f"{first} with {second}", alike | people
-        a, b, paper = similarities[first], similarities[second], PAPER[second].get(first)
+        a, b = similarities[first], similarities[second]
+        paper = printed_numbers()[f"spatial-{second}"].get(first, "")
         if a is None or b is None:
             lines.append(_lacking(release, name, paper, _PARTS.get(first, first), second))
         else:
@@ -107,7 +100,7 @@ def similarity(release: SpatialRelease, others: Mapping[str, Vectors]) -> list[L
     if lm is not None and p is not None:
         known = {kind: judged for kind, judged in people.items() if judged is not None}
         differences = {kind: spaces.difference(lm, p, judged) for kind, judged in known.items()}
-        lines[-1:-1] = [Line(f"LM less P, with {kind}", None, *d) for kind, d in differences.items()]
+        lines[-1:-1] = [Line(f"LM less P, with {kind}", "", *d) for kind, d in differences.items()]
     return lines
 
 
@@ -121,11 +114,11 @@ def figure3(release: SpatialRelease, others: Mapping[str, NumberTable]) -> list[
     name = "P-vectors, cells equal to the table's"
     vectors, perplexities = release.p_vectors(), release.perplexities
     if vectors is None or release.derived is None:
-        lines = [_lacking(release, name, None, "perplexities", "P-vectors")]
+        lines = [_lacking(release, name, "", "perplexities", "P-vectors")]
     else:
         same = np.abs(matrix(vectors, RELATIONS) - release.derived.block(RELATIONS, CONTEXTS)) < 1e-8
         note = f"{same.sum():,} of {same.size:,} cells; the table was made by the same formula"
-        lines = [Line(name, None, float(same.mean()), note=note)]
+        lines = [Line(name, "", float(same.mean()), note=note)]
     for other, table in others.items():
         if perplexities is None:
             why = release.missing["perplexities"]
@@ -147,14 +140,14 @@ def matrices_alike(
     rho = measures.spearman(np.log(block_a).ravel(), np.log(block_b).ravel()).rho
     note = f"{block_a.size:,} cells, {len(contexts)} contexts"
     alike_a, alike_b = (cosine(p_vectors(block)) for block in (block_a, block_b))
-    cells = Line(f"{name}, log-perplexities", None, rho, note=note)
-    return [cells, _agreed(f"{name}, similarities", None, alike_a, alike_b)]
+    cells = Line(f"{name}, log-perplexities", "", rho, note=note)
+    return [cells, _agreed(f"{name}, similarities", "", alike_a, alike_b)]
 
 
 def _tested(
     release: SpatialRelease,
     others: Mapping[str, Vectors],
-    paper: Mapping[str, float],
+    paper: Mapping[str, str],
     answer: Callable[[Vectors], WordAnswers],
     words: Iterable[str],
 ) -> list[Line]:
@@ -163,10 +156,10 @@ def _tested(
     first: tuple[str, WordAnswers] | None = None
     for name, vectors in {"LM": release.embeddings, "P": release.p_vectors(), **others}.items():
         if vectors is None:
-            lines.append(_lacking(release, name, paper.get(name), _PARTS[name]))
+            lines.append(_lacking(release, name, paper.get(name, ""), _PARTS[name]))
             continue
         answers = answer(vectors)
-        line = _accuracy(name, paper.get(name), answers)
+        line = _accuracy(name, paper.get(name, ""), answers)
         if first is None:
             first = name, answers
         else:
@@ -177,20 +170,20 @@ def _tested(
     random = (spaces.random_vectors(words, DIMENSION, seed) for seed in range(DRAWS))
     drawn = np.array([answer(vectors).accuracy for vectors in random])
     note = f"mean and spread of {DRAWS} draws"
-    chance = Line("random", paper.get("random"), float(drawn.mean()), *measures.interval(drawn), note)
+    chance = Line("random", paper.get("random", ""), float(drawn.mean()), *measures.interval(drawn), note)
     return [*lines, chance]
 
 
-def _lacking(release: SpatialRelease, name: str, paper: float | None, *parts: str) -> Line:
+def _lacking(release: SpatialRelease, name: str, paper: str, *parts: str) -> Line:
     """The line of a number that cannot be computed because the release lacks some of these parts."""
     return Line(name, paper, note=", ".join(f"no {part}" for part in parts if part in release.missing))
 
 
-def _accuracy(name: str, paper: float | None, answers: WordAnswers) -> Line:
+def _accuracy(name: str, paper: str, answers: WordAnswers) -> Line:
     return Line(name, paper, answers.accuracy, *measures.interval(answers.replicates()))
 
 
-def _agreed(name: str, paper: float | None, a: np.ndarray, b: np.ndarray) -> Line:
+def _agreed(name: str, paper: str, a: np.ndarray, b: np.ndarray) -> Line:
     agreement = spaces.agreement(a, b)
     p_value = "" if math.isnan(agreement.p) else f", Mantel p = {agreement.p:.2g}"
     note = f"{agreement.pairs:,} pairs{p_value}"
@@ -215,12 +208,9 @@ def printed_table(table: str, data: Path, runs: Sequence[Path]) -> list[PrintedT
         title, compute = _TABLES[table]
         lines = compute(release, {name: v for run in runs for name, v in _vectors_of(run).items()})
     shown = printed_lines(title, lines)
-    verdicts = [line.same for line in lines if line.paper is not None]
-    compared = [same for same in verdicts if same is not None]
-    if compared:
-        shown.notes.append(f"{sum(compared)} of {len(compared)} numbers are as printed")
-    if lacking := len(verdicts) - len(compared):
-        part = f"{lacking} of the paper's {len(verdicts)} numbers"
+    numbers = [line.number for line in lines if line.paper]
+    if lacking := sum(not number.here for number in numbers):
+        part = f"{lacking} of the paper's {len(numbers)} numbers"
         shown.notes.append(f"{part} cannot be computed from this folder:")
     notes = " ".join(line.note for line in lines if math.isnan(line.here))
     shown.notes += [f"no {part}: {why}" for part, why in release.missing.items() if f"no {part}" in notes]
@@ -229,13 +219,10 @@ def printed_table(table: str, data: Path, runs: Sequence[Path]) -> list[PrintedT
 
 def printed_lines(title: str, lines: Sequence[Line]) -> PrintedTable:
     """Lines as a table."""
-    table = PrintedTable(title, ("paper", "here", "95 %", "", ""))
+    table = PrintedTable(title, ("paper / here", "95 %", ""))
     for line in lines:
-        same = "" if line.same is None else "same" if line.same else "differs"
-        paper = "" if line.paper is None else f"{line.paper:.2f}"
-        here = "" if math.isnan(line.here) else f"{line.here:.3f}"
         interval = "" if math.isnan(line.low) else f"{line.low:.3f} to {line.high:.3f}"
-        table.add(line.name, paper, here, interval, same, line.note)
+        table.add(line.name, line.number, interval, line.note)
     return table
 
 

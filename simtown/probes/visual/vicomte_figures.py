@@ -10,10 +10,10 @@ from simtown.core.plots import GREY, INK, PALETTE, save_figure
 from simtown.core.untrusted import figure_text
 from simtown.probes import measures
 from simtown.probes.figures import boxes, canvas, titled
+from simtown.probes.reproduce import printed_numbers
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
 from simtown.probes.visual.sizes import PROJECTED
-from simtown.probes.visual.vicomte_numbers import COLUMNS, TABLE9
-from simtown.probes.visual.vicomte_tables import against_coda
+from simtown.probes.visual.vicomte_tables import COLUMNS, against_coda
 
 #: A model, whether it is tuned, and its label.
 Condition = tuple[str, bool, str]
@@ -21,7 +21,7 @@ Condition = tuple[str, bool, str]
 
 def figure2(release: VisualRelease, path: Path) -> None:
     """ρ of models with CoDa, Visual Genome and Wikipedia colours, best template, as released: a heat map."""
-    names = list(TABLE9)
+    names = list(printed_numbers()["vicomte-table9"])
     rows = release.table("heatmap_data")[1 : len(names) + 1]
     table = np.array([[100 * float(x) for x in row[1:]] for row in rows])
     figure, (panel,) = canvas(1, 4.6, 4.4)

@@ -6,9 +6,8 @@ summaries, copied. Table 4: printed, beside chance and a perfect ranking. Table 
 subjects the named ones stand.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from itertools import zip_longest
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,29 +15,32 @@ import numpy as np
 
 from simtown.probes import item_study, measures, report
 from simtown.probes.items import GROUPS, ItemSet
-from simtown.probes.reproduce import PrintedNumber, PrintedTable, bracket, p_value, percent
-from simtown.probes.visual import FORM, vicomte_numbers
+from simtown.probes.reproduce import PrintedNumber, PrintedTable, bracket, p_value, percent, printed_numbers
+from simtown.probes.visual import FORM
 from simtown.probes.visual.classes import RELATIONS
 from simtown.probes.visual.mined import Mined
 from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
 from simtown.probes.visual.sizes import DIRECTIONS, WAYS, Sizes, limits, released_limits
-from simtown.probes.visual.vicomte_numbers import COLUMNS, MODELS
 
-Rows = list[tuple[str, list[PrintedNumber]]]
 RhoOf = Mapping[tuple[str, str, bool], Mapping[str, float]]
+#: Models of Tables 3 and 4 by their names in the released results, as printed.
+MODELS = {"bert-base": "BERT base", "oscar-base": "Oscar base", "distil_bert-base": "Distilled"}
+MODELS |= {"bert-large": "BERT large", "oscar-large": "Oscar large"}
+#: Columns of Tables 3, 5 and 9 by their names in the release.
+COLUMNS = ("color", "shape", "material", "cooccur")
 #: Folders of the release whose relation the paper calls otherwise.
 _FOLDERS = {"size (smaller)": "size_smaller", "size (larger)": "size_larger", "co-occurrence": "cooccur"}
+
+
+def _printed(number: int) -> dict[str, list[str]]:
+    """A table of the paper: {row: cells}."""
+    return printed_numbers()[f"vicomte-table{number}"]
 
 
 def _spread(values: np.ndarray) -> str:
     """Mean ± population standard deviation, times 100; "" for nothing."""
     kept = values[np.isfinite(values)]
     return f"{percent(kept.mean())} ± {percent(kept.std())}" if len(kept) else ""
-
-
-def _beside(printed: Sequence[str], here: Sequence[str]) -> list[PrintedNumber]:
-    """Printed numbers beside ours; either may have fewer."""
-    return [PrintedNumber(*pair) for pair in zip_longest(printed, here, fillvalue="")]
 
 
 def _heads(columns: Sequence[str]) -> tuple[str, ...]:
@@ -51,9 +53,10 @@ def _members(groups: np.ndarray) -> dict[str, np.ndarray]:
     return {group: kept for group, kept in members.items() if kept.any()}
 
 
-def _own(runs: Sequence[Path], mode: str, columns: Sequence[str], group: str = "all") -> Rows:
-    """A row for each run that asked in this mode: ρ and Acc@1 by column."""
-    rows = []
+def _own(
+    runs: Sequence[Path], mode: str, columns: Sequence[str], group: str = "all"
+) -> Iterator[tuple[str, list[str]]]:
+    """The name of each run that asked in this mode, and its cells: ρ and Acc@1 by column."""
     for path in runs:
         tasks = report.load(path, FORM).tasks
         cells: list[str] = []
@@ -64,8 +67,7 @@ def _own(runs: Sequence[Path], mode: str, columns: Sequence[str], group: str = "
             cells.append("" if rho["mean"] is None else f"{percent(rho['mean'])} ± {percent(rho['sd'])}")
             cells.append(percent(accuracy["mean"]) if accuracy else "")
         if any(cells):
-            rows.append((path.name, _beside((), cells)))
-    return rows
+            yield path.name, cells
 
 
 def bounds(release: VisualRelease) -> PrintedTable:
@@ -84,7 +86,7 @@ def bounds(release: VisualRelease) -> PrintedTable:
 def table1(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
     """Classes and pairs of every relation; and what a guess and a perfect ranking get in its test."""
     table = PrintedTable("Table 1: the data", ("classes", "pairs"))
-    for name, printed in vicomte_numbers.TABLE1.items():
+    for name, printed in _printed(1).items():
         folder = _FOLDERS.get(name, name)
         parts = ("train", "dev", "test") if folder.startswith("size") else ("train", "test")
         pairs = sum(len(release.pairs(folder, part)) for part in parts)
@@ -94,7 +96,7 @@ def table1(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
             classes = len(release.words(folder))
         else:
             classes = sum(map(len, release.sizes().values()))
-        table.add(name, *_beside(printed, (str(classes), str(pairs))))
+        table.add_beside(name, printed, (str(classes), str(pairs)))
     return [table, bounds(release)]
 
 
@@ -161,7 +163,8 @@ def table2(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
             here = [_spread(rho), str(len(rho)), *(f"{mean:.1f}" for mean in means)]
             here += [percent(right[kept].mean()), bracket(rho)]
             here += [_spread(source.prior[kept]), _spread(ceiling[kept])]
-            table.add(f"{name}, {group}", *_beside(vicomte_numbers.TABLE2.get(f"{name}, {group}", ()), here))
+            row = f"{name}, {group}"
+            table.add_beside(row, _printed(2).get(row, ()), here)
     return [table]
 
 
@@ -173,7 +176,7 @@ def table3(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
     table = PrintedTable("Table 3: average template, before (N) and after (Y) tuning", _heads(COLUMNS)[:-1])
     columns = ("n", "ρ, 95 %", "prior ρ", "above the prior", "paired p", "ceiling ρ")
     between = PrintedTable("Table 3: between prior and ceiling", columns)
-    for row, printed in vicomte_numbers.TABLE3.items():
+    for row, printed in _printed(3).items():
         model, letter = row.split(", ")
         name = f"{MODELS[model]}, {letter}"
         here = []
@@ -184,9 +187,10 @@ def table3(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
             here += [f"{rho}*" if starred else rho, ""]
             if column in given and by_subject:
                 between.add(f"{column}, {name}", *_against_bounds(by_subject, given[column]))
-        table.add(name, *_beside(printed, here[:-1]))
+        table.add_beside(name, printed, here[:-1])
     for mode, letter in (("average", "N"), ("tuned", "Y")):
-        table.rows += [(f"{name}, {letter}", cells[:-1]) for name, cells in _own(runs, mode, COLUMNS)]
+        for name, cells in _own(runs, mode, COLUMNS):
+            table.add(f"{name}, {letter}", *cells[:-1])
     table.notes += [
         "* printed where BERT base and Oscar base do not differ by Welch's t (p > 0.05). Acc@1: no results "
         "by subject were released.",
@@ -212,7 +216,7 @@ def _oscar_less_bert(rho_of: RhoOf) -> tuple[PrintedTable, set[str]]:
             change = measures.difference(a, b)
             if change.welch > 0.05:
                 equal.add(name)
-            printed = verdict[vicomte_numbers.TABLE3[f"bert-base, {'NY'[tuned]}"][2 * i].endswith("*")]
+            printed = verdict[_printed(3)[f"bert-base, {'NY'[tuned]}"][2 * i].endswith("*")]
             tested = (str(change.n), percent(change.mean), bracket(a - b))
             p_values = (f"{change.welch:.2g}", f"{change.paired:.2g}")
             by_welch = PrintedNumber(printed, verdict[change.welch > 0.05])
@@ -236,9 +240,9 @@ def table4(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
     Runs of our own are scored by the text's metric and the corrected one.
     """
     table = PrintedTable("Table 4: sizes by rank partition, per cent correct", WAYS)
-    for row, printed in vicomte_numbers.TABLE4.items():
+    for row, printed in _printed(4).items():
         model, letter = row.split(", ")
-        table.add(f"{MODELS[model]}, {letter}", *_beside(printed, ()))
+        table.add_beside(f"{MODELS[model]}, {letter}", printed, ())
     subjects = [[pair.subject for pair in release.pairs(f"size_{way}", "test")] for way in WAYS]
     for name, values in released_limits(release.sizes(), subjects).items():
         table.add(f"{name}, released metric", *map(percent, values))
@@ -257,32 +261,34 @@ def table4(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
     return [table]
 
 
-def copied_table(
-    title: str,
-    printed: Mapping[str, Sequence[str]],
-    file: str,
-    mode: str,
-    columns: Sequence[str],
-    groups: Sequence[str],
-    *,
-    release: VisualRelease,
-    runs: Sequence[Path],
-) -> list[PrintedTable]:
-    """Table 5, 6 or 9 beside a copy of the release's summaries in `file`, and runs of our own by `mode`."""
-    rows: Rows = []
-    for (name, texts), line in zip(printed.items(), release.table(file)[1:], strict=False):
-        if file == "heatmap_data":  # it has colour's ρ alone, without the deviation
-            rows.append((name, _beside((texts[0].split(" ±")[0], *texts[1:]), [percent(float(line[2]))])))
-            continue
-        here = []
-        for text in line[1:]:
-            rho, sd, accuracy = (float(x) for x in text.strip("()").split(","))
-            here += [f"{percent(rho)} ± {percent(sd)}", f"{accuracy:.1f}"]
-        rows.append((name, _beside(texts, here)))
-    for group in groups:
-        own = _own(runs, mode, columns, group or "all")
-        rows += [(f"{group}, {name}" if group else name, cells) for name, cells in own]
-    return [PrintedTable(title, _heads(columns), rows, copied=f"{file}.csv"), bounds(release)]
+@dataclass(frozen=True)
+class CopiedTable:
+    """A table beside a copy of the release's summaries in a `file`, and runs of our own by `mode`."""
+
+    number: int
+    title: str
+    file: str
+    mode: str
+    columns: Sequence[str] = COLUMNS
+    groups: Sequence[str] = ("",)
+
+    def __call__(self, release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
+        title = f"Table {self.number}: {self.title}"
+        table = PrintedTable(title, _heads(self.columns), copied=f"{self.file}.csv")
+        lines = release.table(self.file)[1:]
+        for (name, texts), line in zip(_printed(self.number).items(), lines, strict=False):
+            if self.file == "heatmap_data":  # it has colour's ρ alone, without the deviation
+                table.add_beside(name, (texts[0].split(" ±")[0], *texts[1:]), [percent(float(line[2]))])
+                continue
+            here = []
+            for text in line[1:]:
+                rho, sd, accuracy = (float(x) for x in text.strip("()").split(","))
+                here += [f"{percent(rho)} ± {percent(sd)}", f"{accuracy:.1f}"]
+            table.add_beside(name, texts, here)
+        for group in self.groups:
+            for name, cells in _own(runs, self.mode, self.columns, group or "all"):
+                table.add(f"{group}, {name}" if group else name, *cells)
+        return [table, bounds(release)]
 
 
 def table11(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
@@ -291,7 +297,7 @@ def table11(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
     title = "Table 11: named subjects and their ranks, 1 the highest of the high and the lowest of the low"
     heads = ("BERT base, high", "Oscar base, high", "BERT base, low", "Oscar base, low")
     table = PrintedTable(title, heads)
-    for relation, columns in vicomte_numbers.TABLE11.items():
+    for relation, columns in _printed(11).items():
         cells = []
         for i, names in enumerate(columns):
             by_subject = rho_of[("bert-base", "oscar-base")[i % 2], relation, False]
@@ -303,18 +309,17 @@ def table11(release: VisualRelease, runs: Sequence[Path]) -> list[PrintedTable]:
     return [table]
 
 
-_TABLE5 = ("Table 5: a classification head", vicomte_numbers.TABLE5, "file-cls", "head")
-_TABLE6 = ("Table 6: a classification head, by group", vicomte_numbers.TABLE6, "file-cls-groups", "head")
-_TABLE9 = ("Table 9: best template", vicomte_numbers.TABLE9, "heatmap_data", "best")
 #: Name on the command line: the function that makes the tables.
 TABLES: dict[str, Callable[[VisualRelease, Sequence[Path]], list[PrintedTable]]] = {
     "vicomte-table1": table1,
     "vicomte-table2": table2,
     "vicomte-table3": table3,
     "vicomte-table4": table4,
-    "vicomte-table5": partial(copied_table, *_TABLE5, COLUMNS, ("",)),
-    "vicomte-table6": partial(copied_table, *_TABLE6, COLUMNS[:3], GROUPS),
-    "vicomte-table9": partial(copied_table, *_TABLE9, COLUMNS, ("",)),
+    "vicomte-table5": CopiedTable(5, "a classification head", "file-cls", "head"),
+    "vicomte-table6": CopiedTable(
+        6, "a classification head, by group", "file-cls-groups", "head", COLUMNS[:3], GROUPS
+    ),
+    "vicomte-table9": CopiedTable(9, "best template", "heatmap_data", "best"),
     "vicomte-table11": table11,
 }
 

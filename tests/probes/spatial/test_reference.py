@@ -32,7 +32,7 @@ def test_the_papers_numbers(release, table, expected, differs):
     tolerance = 5e-4 if table is tables.similarity else 1e-9
     lines = {line.name: line for line in table(release, {})}
     assert {name: lines[name].here for name in expected} == pytest.approx(expected, abs=tolerance)
-    assert [name for name, line in lines.items() if line.same is False] == differs
+    assert [name for name, line in lines.items() if line.number.same is False] == differs
 
 
 def test_relations_cluster_better_than_noise(release):

@@ -6,8 +6,8 @@ from itertools import product
 
 import numpy as np
 
+from simtown.probes.reproduce import printed_numbers
 from simtown.probes.scorers.spelling import BLANK
-from simtown.probes.visual import vicomte_numbers as paper
 from simtown.probes.visual.classes import RELATIONS, SIZES
 
 _NOUNS = "snow, coal, grass, fire engine, penguin, shirt, banana, car, sky, brick, milk, crow"
@@ -92,10 +92,11 @@ def write_release(folder, clone=False):
     rho = [f"{m},{r},{s},{t},{0.1 * (i % 7) + 0.05 * t}" for m, r, t, (i, s) in asked if i % 10 >= 8]
     results("pt_corrs", "soft-prompts", rho[0], rho * 2)
     # heads, just as the paper prints them
-    for name, printed in (("file-cls", paper.TABLE5), ("file-cls-groups", paper.TABLE6)):
-        cells = [map(_summary, row[::2], row[1::2]) for row in printed.values()]
+    for name, number in (("file-cls", 5), ("file-cls-groups", 6)):
+        printed = printed_numbers()[f"vicomte-table{number}"].values()
+        cells = [map(_summary, row[::2], row[1::2]) for row in printed]
         results(name, "probing", "heads", [",".join([str(i), *row]) for i, row in enumerate(cells)])
-    color = [float(row[0].split(" ")[0]) / 100 for row in paper.TABLE9.values()]
+    color = [float(row[0].split(" ")[0]) / 100 for row in printed_numbers()["vicomte-table9"].values()]
     lines = [f"{i},0.{40 + i},{value:.3f},0.3" for i, value in enumerate(color)]
     results("heatmap_data", "", ",coda,color,wiki-color", lines)
     sizes = []
