@@ -15,6 +15,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from scipy.stats import binom
 
+from simtown.complexity.finished_runs import conditions
 from simtown.core.files import DamagedError, ForeignDirectoryError
 from simtown.core.options import deciding
 from simtown.datasets.reading.reader import open_dataset
@@ -404,6 +405,9 @@ def test_each_field_changes_the_run_and_another_value_is_refused_by_name(name, d
     run, rows, items, weights = result(tmp_path / "changed")
     assert (rows, items, weights) != result(tmp_path / "plain")[1:]
     assert msgspec.convert(run["settings"], FitSettings) == changed
+    tables = [conditions(run_directory.load(tmp_path / each)) for each in ("plain", "changed")]
+    apart = {*deciding(FitSettings, "results"), "model", "stream"}  # models differ in their options
+    assert (tables[0] != tables[1]) == (name in apart)
 
 
 def test_another_data_set_is_refused_wherever_it_lies(data, many, tmp_path):
