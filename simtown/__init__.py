@@ -1,7 +1,8 @@
 """simtown: a cartoon street that asks how visual question answering scales with the world.
 
 The verbs: :func:`generate` makes a data set, :func:`open_dataset` reads one, :func:`fit` trains a model on it
-(extra "train"); :class:`Town` is one street to play with. Nothing heavy is imported until one is used.
+(extra "train"); :class:`Town` is one street to play with; :mod:`needs <simtown.complexity.needs>` says how
+many examples any learner needs. Nothing heavy is imported until one is used.
 """
 
 from importlib import import_module
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from simtown.assets.own import use_kinds
+    from simtown.complexity import needs
     from simtown.datasets.making.generate import generate
     from simtown.datasets.making.hand_made import write_dataset
     from simtown.datasets.question_files import read_question_files
@@ -35,6 +37,7 @@ __all__ = [
     "Weather",
     "fit",
     "generate",
+    "needs",
     "open_dataset",
     "play",
     "read_question_files",
@@ -57,13 +60,15 @@ _HOMES = {
     "FitSettings": "simtown.training.fit_settings",
     "play": "simtown.page.server",
     "use_kinds": "simtown.assets.own",
+    "needs": "simtown.complexity.needs",
 }
 
 
 def __getattr__(name: str) -> "Any":
     if name not in _HOMES:
         raise AttributeError(f"module 'simtown' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+    home = import_module(_HOMES[name])
+    return getattr(home, name, home)  # or the module itself
 
 
 def __dir__() -> list[str]:

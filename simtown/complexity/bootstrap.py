@@ -8,7 +8,7 @@ shows how often the intervals hold the truth.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import blake2b
 
@@ -25,7 +25,7 @@ from simtown.complexity.curves import (
     isotonic_fit,
     smallest,
 )
-from simtown.complexity.finished_runs import Run
+from simtown.complexity.finished_runs import Run, keep_complete_sizes
 from simtown.complexity.irregular import falls, held, stuck_runs
 
 #: Share of the replicates inside an interval.
@@ -261,13 +261,30 @@ def _near(runs: Sequence[Run], sizes: np.ndarray, bracket: Bracket, t: int) -> s
 def curve_of_scores(
     sizes: Sequence[int], scores: np.ndarray, targets: Sequence[float], *, replicates: int, seed: int = 0
 ) -> BootstrapCurve:
-    """The curve of scores (S, K), NaN where there is none; their test items are not known."""
+    """The curve of scores (S, K), NaN where there is none; their test items are not known.
+
+    Curves with other scores are unknown in other ways between their sizes, so they go by other names.
+
+    Raises:
+        ValueError: fewer than two sizes have the same two seeds.
+    """
     runs = [
         Run("", 1, False, int(n), s, f"{n}, {s}", np.array([score]))
         for n, row in zip(sizes, scores, strict=True)
         for s, score in enumerate(row)
         if np.isfinite(score)
     ]
+    runs = keep_complete_sizes(runs)
+    for what, count in (
+        ("size", len({run.train_size for run in runs})),
+        ("seed", len({r.seed for r in runs})),
+    ):
+        if count < 2:
+            raise ValueError(
+                f"a need takes two seeds at each of two sizes, and there is one {what}: train more {what}s"
+            )
+    digest = blake2b(np.concatenate([run.correct for run in runs]).tobytes(), digest_size=8)
+    runs = [replace(run, model=digest.hexdigest()) for run in runs]
     (accuracies,) = resampled_accuracies([runs], replicates, seed)
     return curve_of(runs, accuracies, np.array(targets), seed)
 

@@ -80,7 +80,7 @@ def estimate(
         len(runs),
         dict(skipped or {}),
         curves,
-        rows=[row for curve in curves for row in _rows(curve, levels)],
+        rows=[row for curve in curves for row in needs_of(curve, levels.tolist())],
         exponents=list(_exponents(reaching, levels, reference)) if world else [],
         ratios=list(_ratios(reaching, levels, reference)),
         notes=[
@@ -95,7 +95,8 @@ def estimate(
     )
 
 
-def _rows(curve: BootstrapCurve, targets: np.ndarray) -> Iterator[Need]:
+def needs_of(curve: BootstrapCurve, targets: Sequence[float]) -> Iterator[Need]:
+    """The needs of a curve by each rule; targets are those of the curve, in their order."""
     for rule, samples in curve.samples.items():
         for t, target in enumerate(targets):
             case = curve.model, curve.entities, curve.distractor, float(target), rule
