@@ -39,6 +39,7 @@ LATE = {
     "fit_settings": "compiling",
     "models": "encoder hub_models program_models server_model",
     "need_report": "learning_figure needs_figure",
+    "needs": "need_plot",
     "nouns": "solids",
     "opening": "causal corpus huggingface lstm masked ngram oracle wordvectors",
     "own": "own_mesh",
