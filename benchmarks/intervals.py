@@ -7,6 +7,11 @@ everyone, so that runs of one test set err together. The truth of a need is wher
 weights, data and worlds reaches the target, those of ratios and exponents follow from it.
 
     python benchmarks/intervals.py --out benchmarks/results/coverage.csv
+
+With `--shapes`, five shapes of curves instead, of which scores are known alone, at sizes that lie farther and
+farther apart, at a random place on the curve:
+
+    python benchmarks/intervals.py --shapes --experiments 300 --out benchmarks/results/coverage-shapes.csv
 """
 
 from __future__ import annotations
@@ -15,16 +20,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from machine import Rows, machine, options, read_rows
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
-from simtown.complexity.bootstrap import marked
-from simtown.complexity.curves import ABOVE, BELOW
+from simtown.complexity.bootstrap import curve_of_scores, interval, marked
+from simtown.complexity.curves import ABOVE, BELOW, RULES
 from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import Run
-from simtown.complexity.needs import Findings
+from simtown.complexity.quantities import Findings
 from simtown.core.tables import Table
 
 SEEDS = (1, 3, 5, 10)
@@ -43,7 +49,7 @@ class Scenario:
     """What is true of a simulated experiment; spreads are standard deviations in log n."""
 
     name: str
-    shape: str = "sigmoid"  # or "steep", "power"
+    shape: str = "sigmoid"  # or "steep", "step", "power"
     #: Models, their needs with 5 entities, and exponents.
     needs: tuple[tuple[str, float, float], ...] = (("cnn-lstm", 4_000.0, 0.9), ("pbn", 500.0, 0.5))
     worlds: tuple[int, ...] = (5, 15, 31)  # entities
@@ -62,8 +68,8 @@ class Scenario:
         """Share of the way from chance to the ceiling at log n - log need of the curve without luck."""
         if self.shape == "power":
             return np.maximum(1 - (1 - REACH) * np.exp(-0.7 * x), 0)
-        steepness = 5.0 if self.shape == "steep" else 1.6
-        return 1 / (1 + np.exp(-steepness * x) * (1 / REACH - 1))
+        steepness = {"sigmoid": 1.6, "steep": 5.0, "step": 80.0}[self.shape]
+        return special.expit(steepness * x + special.logit(REACH))
 
     def mean_need(self) -> float:
         """Need of the mean curve over all luck, as a multiple of the need of the curve without luck."""
@@ -183,6 +189,110 @@ def measure(scenario: Scenario, seeds: int, experiments: int, replicates: int) -
         }
 
 
+@dataclass(frozen=True)
+class Shape:
+    """A learning curve from chance to the ceiling.
+
+    Attributes:
+        shape: as of a :class:`Scenario`.
+        spread: of the seeds' curves along log n.
+        stuck: probability with which a run stays at chance. The truth is then that of the others.
+    """
+
+    name: str
+    shape: str
+    spread: float = 0.15
+    stuck: float = 0.0
+
+
+SHAPES = (
+    Shape("power law", "power"),
+    Shape("gentle logistic", "sigmoid"),
+    Shape("steep logistic", "steep"),
+    Shape("step between two sizes", "step", spread=0.03),
+    Shape("15 % of the runs stuck at chance", "sigmoid", stuck=0.15),
+)
+SPACINGS = (1.4, 2.0, 4.0, 10.0)
+#: Sizes of an experiment, and the need of the curve without luck.
+SIZES, MIDDLE = 6, 100_000
+
+
+class Scored(NamedTuple):
+    """An experiment of which the scores (S, K) at sizes (S,) are known, and its true need."""
+
+    sizes: np.ndarray
+    scores: np.ndarray
+    truth: float
+
+
+def scored(shape: Shape, spacing: float, seeds: int, number: int) -> Scored:
+    truth = Scenario(shape.name, shape.shape, weights=shape.spread, data=0)
+    rng = np.random.default_rng([number, seeds])
+    first = np.log(truth.mean_need()) - (rng.uniform() + SIZES // 2 - 1) * np.log(spacing)
+    x = first + np.log(spacing) * np.arange(SIZES)
+    shift = shape.spread * rng.standard_normal(seeds) + truth.run * rng.standard_normal((SIZES, seeds))
+    ceiling = np.minimum(CEILING + truth.ceiling * rng.standard_normal(seeds), 1)
+    accuracy = CHANCE + (ceiling - CHANCE) * truth.curve(x[:, None] + shift)
+    accuracy = np.where(rng.uniform(size=accuracy.shape) < shape.stuck, CHANCE, accuracy)
+    sizes = (np.exp(x) * MIDDLE).round().astype(int)
+    return Scored(sizes, rng.binomial(ITEMS, accuracy) / ITEMS, truth.mean_need() * MIDDLE)
+
+
+def measure_shape(
+    shape: Shape, spacing: float, seeds: int, experiments: int, replicates: int
+) -> dict[str, object]:
+    """How often a place between two sizes is claimed, and how often the interval then holds the truth.
+
+    Beside it, of all experiments: if the curve between two sizes were taken for known.
+    """
+    rows = []
+    for number in range(experiments):
+        sizes, scores, truth = scored(shape, spacing, seeds, number)
+        curve = curve_of_scores(sizes, scores, [TARGET], replicates=replicates, seed=number)
+        known = RULES["isotonic"](sizes, curve.means, np.ones(SIZES), np.array([TARGET]))[0]
+        needs = curve.samples["isotonic"][0]
+        row = [not curve.jumps[0] and BELOW < needs[0] < ABOVE, curve.falls, curve.stuck.any()]
+        for low, high in (interval(needs[1:]), interval(known[1:])):
+            row += [low <= truth <= high, high / max(low, 1)]
+        rows.append(row)
+    claimed, falls, stuck, held, width, held_if_known, width_if_known = np.array(rows, dtype=float).T
+    chosen = claimed > 0
+    return {
+        "truth": shape.name,
+        "spacing": spacing,
+        "seeds": seeds,
+        "experiments": experiments,
+        "claimed": round(float(claimed.mean()), 3),
+        "coverage": round(float(held[chosen].mean()), 3) if chosen.any() else "",
+        "median_width": round(float(np.median(width[chosen])), 3) if chosen.any() else "",
+        "coverage_of_refused": "" if chosen.all() else round(float(held[~chosen].mean()), 3),
+        "coverage_if_known": round(float(held_if_known.mean()), 3),
+        "median_width_if_known": round(float(np.median(width_if_known)), 3),
+        "some_stuck": round(float(stuck.mean()), 3),
+        "falls": round(float(falls.mean()), 3),
+    }
+
+
+#: A cell is claimed if so many of its experiments claim a place.
+MOST = 0.5
+
+
+def shapes_table(lines: list[dict[str, str]]) -> str:
+    """The second table of docs/reproduce/intervals.md: coverage and median width of the claimed cells."""
+    rows: dict[tuple[str, str], dict[str, object]] = {}
+    for line in lines:
+        case = {"truth": line["truth"], "seeds": line["seeds"]}
+        row = rows.setdefault(tuple(case.values()), case)
+        share = float(line["claimed"])
+        text = "refused"
+        if share >= MOST:
+            text = f"{100 * float(line['coverage']):.0f} % (× {float(line['median_width']):.2f})"
+            if share < 0.995:
+                text += f", {100 * (1 - share):.0f} % refused"
+        row[f"× {float(line['spacing']):g}"] = f"{text}; {100 * float(line['coverage_if_known']):.0f} %"
+    return Table.of_records(list(rows.values())).markdown()
+
+
 def table(lines: list[dict[str, str]]) -> str:
     """The table of docs/reproduce/intervals.md: coverage, and in brackets the median width."""
     rows: dict[tuple[str, str], dict[str, object]] = {}
@@ -196,9 +306,14 @@ def table(lines: list[dict[str, str]]) -> str:
 
 
 def main() -> None:
-    args = options(__doc__, experiments=200, replicates=250, out="coverage.csv")
+    args = options(__doc__, experiments=200, replicates=250, out="coverage.csv", shapes=False)
     where = f"{args.experiments} experiments of {args.replicates} replicates each"
     rows = Rows(Path(args.out), f"{where}; {machine('numpy', 'scipy')}")
+    if args.shapes:
+        for shape, seeds, spacing in product(SHAPES, SEEDS[1:], SPACINGS):
+            rows.add(measure_shape(shape, spacing, seeds, args.experiments, args.replicates))
+        print(shapes_table(read_rows(Path(args.out))))
+        return
     for scenario, seeds in product(SCENARIOS, SEEDS):
         for line in measure(scenario, seeds, args.experiments, args.replicates):
             rows.add(line)

@@ -44,7 +44,7 @@ def made_again(test_id: str, data: dict[str, Any]) -> dict[str, object]:
 def main() -> None:
     with (RESULTS / "visible.csv").open(encoding="utf-8", newline="") as file:
         known = {line["test_id"]: line for line in csv.DictReader(file)}
-    kept = [cells.load(path)[0]["data"] for path in sorted((RESULTS / "sample-complexity").glob("*.json"))]
+    kept = [run["data"] for run, *_ in cells.load_table(RESULTS / "sample-complexity").values()]
     sets = {data["test_id"]: data for data in kept if not data["distractor"]}
     lines = [known.get(test_id) or made_again(test_id, data) for test_id, data in sets.items()]
     with (RESULTS / "visible.csv").open("w", encoding="utf-8", newline="") as file:

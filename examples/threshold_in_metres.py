@@ -55,7 +55,7 @@ figure, plot = plt.subplots(figsize=(8, 4.5), layout="constrained")
 for size, colour in ((300, "#E69F00"), (1000, "#009E73"), (3000, "#0072B2")):
     model = MLPClassifier((128,), alpha=0.01, max_iter=50000 // max(size, 1000), random_state=0)
     right = model.fit(x[:size], y[:size]).predict(inputs(data.test)) == data.test.column("answer")
-    curve = fit_curve(Answers(margin, right, np.full(len(right), 0.5), yes))
+    curve = fit_curve(Answers(margin, right, np.full(len(right), 0.5), yes, np.arange(len(right))))
     name = f"{size:,} examples: {right.mean():.0%} right"
     print(f"{name}, sees it from {curve.threshold:.2f} m on (95 %: {curve.low:.2f} to {curve.high:.2f} m)")
     line = np.geomspace(0.5, 9, 100)

@@ -35,12 +35,19 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 PAGES = [page for page in PAGES if page.parents[1].name != "reference" and page.parent.name != "examples"]
 
 
+def text_of(page):
+    """The text of a page without its diffs and the commands behind them, which test_contributing.py runs."""
+    diff = r"^```diff\n.*?^```\n(?:\n```sh\n.*?^```\n)?"
+    return re.sub(diff, "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
 def test_programs_and_commands_of_a_page_exist_with_their_options(page):
-    names = re.findall(r"\b(?:simtown|tests|tools|benchmarks)/[\w/]+\.py", page.read_text(encoding="utf-8"))
+    text = text_of(page)
+    names = re.findall(r"\b(?:simtown|tests|tools|benchmarks)/[\w/]+\.py", text)
     assert [name for name in names if not (ROOT / name).exists()] == []
     known = every_command()
-    for words in commands_of(page.read_text(encoding="utf-8")):
+    for words in commands_of(text):
         name, options = "", {"--help"}
         for word in words:
             name = longer if (longer := f"{name} {word}".strip()) in known else name

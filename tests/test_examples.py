@@ -12,8 +12,8 @@ from tests.conftest import HANGS
 EXAMPLES = Path(__file__).parents[1] / "examples"
 #: What a script needs beside matplotlib, and those that take over 10 s.
 NEEDS = {"film": "pybullet", "grpo_step": "trl", "hold_out": "sklearn", "sklearn_needs": "sklearn"}
-NEEDS |= {"threshold_in_metres": "sklearn"}
-SLOW = ("film", "grpo_step", "hold_out", "sklearn_needs", "threshold_in_metres")
+NEEDS |= {"grpo_curve": "torch", "threshold_in_metres": "sklearn"}
+SLOW = ("film", "grpo_curve", "grpo_step", "hold_out", "sklearn_needs", "threshold_in_metres")
 SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py"))
 
 

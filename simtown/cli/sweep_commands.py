@@ -41,7 +41,8 @@ def sweep(
     ] = False,
     resume_from: Annotated[
         Path | None,
-        "Folder with a small file for each finished run: these are not repeated, and new ones are added.",
+        "Folder with a small file for each finished run, or a table of them: these are not repeated, and "
+        "new ones are added.",
     ] = None,
     device: DeviceOption = "auto",
     where: ClusterSettings,
@@ -122,7 +123,7 @@ def _list(sweep: Sweep, jobs: int) -> None:
 
 def _complexity_table(rows: list[dict[str, str]]) -> Table:
     """A row for each target in each world: the need, its interval, and the smallest set that reached it."""
-    from simtown.complexity.needs import SMALLEST
+    from simtown.complexity.quantities import SMALLEST
 
     targets = [name.removesuffix(SMALLEST) for name in rows[0] if name.endswith(SMALLEST)]
     about = [name for name in ("distractor", "seeds", "interval over") if name in rows[0]]

@@ -253,6 +253,7 @@ def _evaluate_model(
     """Ask a vision-language model the questions of a data set, and print its scores."""
     need("vlm")
     from simtown.datasets.reading.reader import open_dataset
+    from simtown.vlm.evaluation_page import write_page
     from simtown.vlm.vlm_run import evaluate_model
 
     directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
@@ -261,7 +262,9 @@ def _evaluate_model(
     with one_bar() as bars:
         results = evaluate_model(model, data, settings, directory, kind, allowed, bars=bars)
     say_block(read_text(results.path / "summary.md", follow=False))
-    say(f"Every question and reply is in {results.path}/*.parquet")
+    with one_bar() as bars:
+        page = write_page(results, data, bars)
+    say(f"Look at {page}; every question and reply is in {results.path}/*.parquet")
 
 
 def _evaluate_run(

@@ -15,8 +15,18 @@ from hashlib import blake2b
 import numpy as np
 from scipy import stats
 
-from simtown.complexity.curves import ABOVE, ROUNDING, RULES
+from simtown.complexity.curves import (
+    ABOVE,
+    BELOW,
+    ROUNDING,
+    Bracket,
+    bracket_of,
+    isotonic,
+    isotonic_fit,
+    smallest,
+)
 from simtown.complexity.finished_runs import Run
+from simtown.complexity.irregular import falls, held, stuck_runs
 
 #: Share of the replicates inside an interval.
 LEVEL = 0.95
@@ -33,9 +43,15 @@ class BootstrapCurve:
         accuracy: (S,) mean over the seeds.
         low: (S,) lower ends of the intervals of accuracy.
         high: (S,) upper ends.
-        interval_over: what varied among the runs, as :func:`interval_over` says it.
+        interval_over: what varied among the runs of every size, as :func:`interval_over` says it.
         samples: N* by rule, (targets, 1 + replicates).
         reached: (targets,) number of seeds that reached the target, by rule.
+        over: (targets,) what varied among the runs of the sizes around N*.
+        jumps: (targets,) whether nothing says where between two sizes the target is reached.
+        stuck: (S, K) which runs never learned (:func:`simtown.complexity.irregular.stuck_runs`); N* by the
+            isotonic rule is of the others.
+        means: (1 + replicates, S) mean curves from which the isotonic rule reads N*.
+        falls: whether it falls; N* by the isotonic rule is then the size from which the target holds.
     """
 
     model: str
@@ -51,6 +67,11 @@ class BootstrapCurve:
     interval_over: str
     samples: dict[str, np.ndarray] = field(repr=False)
     reached: dict[str, np.ndarray] = field(repr=False)
+    over: tuple[str, ...] = field(repr=False)
+    jumps: np.ndarray = field(repr=False)
+    stuck: np.ndarray = field(repr=False)
+    means: np.ndarray = field(repr=False)
+    falls: bool
 
     @property
     def fewest(self) -> int:
@@ -73,12 +94,17 @@ _MARKS = {ITEMS: " (too narrow)", WEIGHTS: " (too narrow)", DATA: " (of one worl
 
 
 def interval_over(runs: Sequence[Run]) -> str:
-    """The sources of variation among the runs of a curve, which its interval covers."""
-    drawn: dict[int, set[tuple[str, int]]] = {}
-    for run, cluster in zip(runs, _clusters(runs), strict=True):
-        drawn.setdefault(run.train_size, set()).add(cluster)
-    if min(map(len, drawn.values())) < 2:
-        return ITEMS  # a size with one run, or with runs that are drawn together, says no more
+    """The sources of variation among the runs of every size, which an interval covers."""
+    by_size: dict[int, list[Run]] = {}
+    for run in runs:
+        by_size.setdefault(run.train_size, []).append(run)
+    return narrowest(*map(_varied, by_size.values()))
+
+
+def _varied(runs: Sequence[Run]) -> str:
+    """The sources of variation among the runs of one size."""
+    if len(set(_clusters(runs))) < 2:
+        return ITEMS  # one run, or runs that are drawn together
     if any(run.data_seed is None for run in runs):
         return SEEDS
     if len({run.world_seed for run in runs}) > 1:
@@ -191,10 +217,19 @@ def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, s
         counts = zip(mean[0], answers[:, 0].tolist(), strict=True)
         wilson = [stats.binomtest(round(p * n), n).proportion_ci(LEVEL, "wilson") for p, n in counts]
         low, high = np.array([[ci.low, ci.high] for ci in wilson]).T
+
+    stuck = stuck_runs(by_seed)
+    learned = np.sort(column[trained & ~stuck])
+    learners = [runs[i] for i in learned]
+    rising = _mean(learners, sizes, accuracies[:, learned], seed) if stuck.any() else mean
+    has_fallen = len(seeds) > 1 and falls(rising, len(seeds), stretch(len(seeds)))
+    if has_fallen:
+        rising = held(rising)
+    bracket = bracket_of(sizes, isotonic_fit(rising[:1], weight), targets)
+    case = runs[0].model, runs[0].entities, runs[0].distractor
+    luck = np.append(0, _generator(seed, "between", *case).standard_normal(len(mean) - 1))
     return BootstrapCurve(
-        model=runs[0].model,
-        entities=runs[0].entities,
-        distractor=runs[0].distractor,
+        *case,
         sizes=sizes,
         seeds=seeds,
         runs=by_seed,
@@ -203,9 +238,38 @@ def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, s
         low=low,
         high=high,
         interval_over=interval_over(runs),
-        samples={name: rule(sizes, mean, weight, targets) for name, rule in RULES.items()},
-        reached=_seeds_reached(sizes, by_seed, answers, targets),
+        samples={
+            "smallest": smallest(sizes, mean, weight, targets),
+            "isotonic": isotonic(sizes, rising, weight, targets, luck),
+        },
+        reached=_seeds_reached(by_seed, answers, targets),
+        over=tuple(_near(learners, sizes, bracket, t) for t in range(len(targets))),
+        jumps=bracket.jumps[:, 0],
+        stuck=stuck,
+        means=rising,
+        falls=has_fallen,
     )
+
+
+def _near(runs: Sequence[Run], sizes: np.ndarray, bracket: Bracket, t: int) -> str:
+    """Sources of variation among the runs of the sizes around N*, of target number t."""
+    before = {BELOW: 0, ABOVE: len(sizes) - 1}.get(bracket.state[t, 0], bracket.before[t, 0])
+    near = sizes[before : before + 2]
+    return interval_over([run for run in runs if run.train_size in near])
+
+
+def curve_of_scores(
+    sizes: Sequence[int], scores: np.ndarray, targets: Sequence[float], *, replicates: int, seed: int = 0
+) -> BootstrapCurve:
+    """The curve of scores (S, K), NaN where there is none; their test items are not known."""
+    runs = [
+        Run("", 1, False, int(n), s, f"{n}, {s}", np.array([score]))
+        for n, row in zip(sizes, scores, strict=True)
+        for s, score in enumerate(row)
+        if np.isfinite(score)
+    ]
+    (accuracies,) = resampled_accuracies([runs], replicates, seed)
+    return curve_of(runs, accuracies, np.array(targets), seed)
 
 
 def _mean(runs: Sequence[Run], sizes: np.ndarray, accuracies: np.ndarray, seed: int) -> np.ndarray:
@@ -257,19 +321,15 @@ def _shared_by_items(clusters: Sequence[Sequence[Run]]) -> float:
     return float(np.clip(1 - own / total, 0, 1)) if total > 0 else 0.0
 
 
-def _seeds_reached(
-    sizes: np.ndarray, accuracy: np.ndarray, answers: np.ndarray, targets: np.ndarray
-) -> dict[str, np.ndarray]:
+def _seeds_reached(accuracy: np.ndarray, answers: np.ndarray, targets: np.ndarray) -> dict[str, np.ndarray]:
     """By rule: (targets,) number of seeds whose own curve reaches each target."""
-    trained = [answers[:, s] > 0 for s in range(answers.shape[1])]
-    result = {}
-    for name, rule in RULES.items():
-        needs = [
-            rule(sizes[own], accuracy[own, s][None], answers[own, s].astype(float), targets)[:, 0]
-            for s, own in enumerate(trained)
-        ]
-        result[name] = (np.stack(needs) < ABOVE).sum(axis=0)
-    return result
+    best = np.nanmax(accuracy, axis=0)
+    ends = [
+        isotonic_fit(accuracy[own, s][None], answers[own, s].astype(float))[0, -1]
+        for s, own in enumerate((answers > 0).T)
+    ]
+    least = targets[:, None] - ROUNDING
+    return {"smallest": (best >= least).sum(axis=1), "isotonic": (np.array(ends) >= least).sum(axis=1)}
 
 
 def interval(values: np.ndarray) -> tuple[float, float]:

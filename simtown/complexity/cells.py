@@ -1,16 +1,18 @@
 """Finished cells of a sweep, each kept as one small file, so that a sweep can continue on another machine.
 
-A cell's file holds all that its run directory holds, except weights and logits.
+A cell's file holds all that its run directory holds, except weights and logits. Many of them may be one table
+(:mod:`simtown.complexity.cell_table`), which `python -m tools.cells FOLDER` makes.
 """
 
 import base64
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from simtown.complexity.cell_table import TABLE, read_table
 from simtown.core.files import DamagedError, ForeignDirectoryError, save_text
 from simtown.core.untrusted import inside, open_regular, parse_json, read_json, read_text
 
@@ -19,6 +21,10 @@ CELL, RUN_FORMAT = "simtown-cell", "simtown-run"
 #: The files of a run directory that are read here.
 RUN, ANSWERS, METRICS = "run.json", "test.npz", "metrics.jsonl"
 _DIGITS = 4
+
+#: A cell's run.json; (T,) bool, which items of the test set were answered correctly; and of questions of
+#: families (T,) uint8, the place of each item's family in the list of the run.json.
+KeptCell: TypeAlias = tuple[dict[str, Any], np.ndarray, np.ndarray | None]
 
 
 def path_of(folder: Path, name: str) -> Path:
@@ -62,9 +68,8 @@ def save(directory: Path, folder: Path) -> Path:
     return path
 
 
-def load(path: Path) -> tuple[dict[str, Any], np.ndarray, np.ndarray | None]:
-    """A kept cell: its run.json; (T,) bool, which items of the test set were answered correctly; and of
-    questions of families (T,) uint8, the place of each item's family in the list of the run.json.
+def load(path: Path) -> KeptCell:
+    """A kept cell.
 
     Raises:
         FileNotFoundError: there is none.
@@ -73,6 +78,31 @@ def load(path: Path) -> tuple[dict[str, Any], np.ndarray, np.ndarray | None]:
     """
     try:
         content = read_json(path)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:
+        raise _damaged(path, error) from error
+    return _kept(path, content)
+
+
+def load_table(folder: Path) -> dict[str, KeptCell]:
+    """The cells of a folder's table by name; none if it has no table. Raises like :func:`load`."""
+    try:
+        contents = read_table(inside(folder, TABLE))
+    except FileNotFoundError:
+        return {}
+    return {name: _kept(folder / TABLE / name, content) for name, content in contents.items()}
+
+
+def _damaged(path: Path, error: Exception) -> DamagedError:
+    return DamagedError(
+        f"{path} is damaged ({error!r}): put back a copy of it, or delete it to train that run again"
+    )
+
+
+def _kept(path: Path, content: Any) -> KeptCell:
+    """A cell from the content of its file. Raises like :func:`load`."""
+    try:
         if content.get("format") != CELL:
             raise ForeignDirectoryError(
                 f"{path} was not made by simtown sweep --resume-from (its format is not '{CELL}')"
@@ -88,12 +118,10 @@ def load(path: Path) -> tuple[dict[str, Any], np.ndarray, np.ndarray | None]:
             family = np.frombuffer(base64.b64decode(content["family"], validate=True), dtype=np.uint8)
             if len(family) != count or family.max() >= len(run["data"]["families"]):
                 raise ValueError("its families are not those of its test items")
-    except (FileNotFoundError, ForeignDirectoryError):
+    except ForeignDirectoryError:
         raise
-    except (OSError, AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DamagedError(
-            f"{path} is damaged ({error!r}): put back a copy of it, or delete it to train that run again"
-        ) from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise _damaged(path, error) from error
     return run, correct, family
 
 

@@ -8,16 +8,18 @@ rules of :mod:`simtown.complexity.curves`, where the codes of censored N* are ex
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
 from simtown.complexity import bootstrap
 from simtown.complexity.bootstrap import BootstrapCurve
-from simtown.complexity.curves import ABOVE, ROUNDING, RULES
-from simtown.complexity.finished_runs import Run, model_order, world_name
+from simtown.complexity.curves import ABOVE, BELOW, ROUNDING, RULES
+from simtown.complexity.finished_runs import Run, keep_complete_sizes, model_order, world_name
 from simtown.complexity.growth import WorldNeeds, contrast
-from simtown.complexity.needs import Accuracies, Addition, BothReach, Exponent, Findings, Need, Ratio
+from simtown.complexity.quantities import Accuracies, Addition, BothReach, Exponent, Findings, Need, Ratio
+from simtown.complexity.size_search import worth_training
 
 TARGETS = (0.75, 0.85, 0.90, 0.95)
 #: Two models are compared as N*(other) / N*(REFERENCE).
@@ -38,7 +40,8 @@ def estimate(
 
     Every replicate draws test items (the same for all runs with one test set, so that models are compared on
     the same items), and the seeds with what varied with them (the same for all models, sizes and worlds, so
-    that models are compared on the same data), and computes everything again.
+    that models are compared on the same data), and computes everything again. Sizes without all seeds do not
+    count (:func:`simtown.complexity.finished_runs.keep_complete_sizes`).
 
     Args:
         targets: accuracies to reach.
@@ -60,6 +63,8 @@ def estimate(
     if replicates < 40:
         few = f"at least 40 for a {bootstrap.LEVEL:.0%} interval"
         raise ValueError(f"replicates must be {few}, not {replicates}")
+    given = len(runs)
+    runs = keep_complete_sizes(runs)
     runs = sorted(runs, key=lambda r: (r.distractor, model_order(r.model), r.entities, r.train_size, r.seed))
     groups: dict[tuple[str, int, bool], list[Run]] = defaultdict(list)
     for run in runs:
@@ -78,7 +83,11 @@ def estimate(
         rows=[row for curve in curves for row in _rows(curve, levels)],
         exponents=list(_exponents(reaching, levels, reference)) if world else [],
         ratios=list(_ratios(reaching, levels, reference)),
-        notes=(_notes_on_tests(runs) if world == "entities" else []) + unreached,
+        notes=[
+            *_notes_on_runs(given, len(runs), curves, world),
+            *(_notes_on_tests(runs) if world == "entities" else []),
+            *unreached,
+        ],
         additions=list(_additions(reaching, levels, reference)) if world else [],
         both_reach=list(_both_reach(curves, levels, reference)),
         accuracies=_accuracies(runs),
@@ -90,10 +99,53 @@ def _rows(curve: BootstrapCurve, targets: np.ndarray) -> Iterator[Need]:
     for rule, samples in curve.samples.items():
         for t, target in enumerate(targets):
             case = curve.model, curve.entities, curve.distractor, float(target), rule
-            ends, over = bootstrap.interval(samples[t, 1:]), curve.interval_over
+            need, ends = float(samples[t, 0]), bootstrap.interval(samples[t, 1:])
             seeds = int(curve.reached[rule][t]), len(curve.seeds), curve.fewest
             sizes = int(curve.sizes[0]), int(curve.sizes[-1])
-            yield Need(*case, float(samples[t, 0]), *ends, over, *seeds, curve.items, *sizes)
+            found = Need(*case, need, *ends, curve.over[t], *seeds, curve.items, *sizes)
+            yield _with_caution(found, curve, bool(curve.jumps[t])) if rule == "isotonic" else found
+
+
+def _with_caution(need: Need, curve: BootstrapCurve, jumps: bool) -> Need:
+    """The need with what is irregular about its curve. Where it jumps, the ends become trained sizes."""
+    sizes = curve.sizes
+    low, high = need.low, need.high
+    if jumps:
+        low = low if low == BELOW else float(sizes[sizes <= low].max(initial=sizes[0]))
+        high = high if high == ABOVE else float(sizes[sizes >= high].min(initial=sizes[-1]))
+    return replace(
+        need,
+        low=low,
+        high=high,
+        jumps=jumps,
+        stuck=int(curve.stuck.sum()),
+        falls=curve.falls,
+        next_size=worth_training(sizes.tolist(), need.samples, jumps),
+    )
+
+
+def _notes_on_runs(given: int, kept: int, curves: Sequence[BootstrapCurve], world: str) -> Iterator[str]:
+    """Notes about runs that are left out or stuck, and about curves that fall."""
+    if kept < given:
+        yield f"{given - kept} of {given} runs are left out: their sizes lack other seeds"
+    for curve in curves:
+        name = curve.model
+        if world:
+            size = str(curve.entities)
+            name += f", {world_name(curve.entities, curve.distractor) if world == 'entities' else size}"
+        if curve.stuck.any():
+            places = (
+                f"seed {curve.seeds[s]} with {curve.sizes[i]:,} samples" for i, s in np.argwhere(curve.stuck)
+            )
+            yield (
+                f"{name}: {curve.stuck.sum()} of {np.isfinite(curve.runs).sum()} runs never learned "
+                f"({'; '.join(places)}), so isotonic needs are those of the other runs"
+            )
+        if curve.falls:
+            yield (
+                f"{name}: accuracy falls with more samples, so isotonic needs are the sizes from which a "
+                "target holds; the smallest set that reached it stands beside"
+            )
 
 
 def _notes_on_tests(runs: Sequence[Run]) -> list[str]:

@@ -8,12 +8,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from simtown.complexity import cells
+from simtown.complexity.cell_table import TABLE, is_table
 from simtown.complexity.cells import ANSWERS, RUN, RUN_FORMAT
 from simtown.complexity.model_looks import LOOKS
 from simtown.core.files import DamagedError
@@ -79,8 +81,8 @@ def read_and_count(paths: Iterable[Path], family: str = "") -> tuple[list[Run], 
     done: list[tuple[Path, Run]] = []
     settings: dict[Path, dict[str, str]] = {}
     unfinished: list[tuple[tuple[Any, ...], str]] = []
-    for file in sorted({file for path in paths for file in _run_files(path)}):
-        record, *answers = (cells.read_run(file),) if file.name == RUN else cells.load(file)
+    files = sorted({file for path in paths for file in _run_files(path)})
+    for file, record, *answers in chain.from_iterable(map(_records, files)):
         if record.get("format") != RUN_FORMAT:
             continue  # another program's
         if record.get("status") != "done":
@@ -143,6 +145,19 @@ def _run_files(path: Path) -> Iterator[Path]:
         for file in (Path(folder, name) for name in names if name.endswith(".json")):
             if file.name == RUN or _is_cell(file):
                 yield file
+        if is_table(table := Path(folder, TABLE)):
+            yield table
+
+
+def _records(file: Path) -> Iterator[tuple[Any, ...]]:
+    """The place and the record of each run in a file; the answers too, but for a run directory."""
+    if file.name == RUN:
+        yield file, cells.read_run(file)
+    elif file.name == TABLE:
+        for name, kept in cells.load_table(file.parent).items():
+            yield file / name, *kept
+    else:
+        yield file, *cells.load(file)
 
 
 def _is_cell(file: Path) -> bool:

@@ -113,7 +113,7 @@ def contrast(
         least, most = least + coefficient * low, most + coefficient * high
     if factor:
         least, most = np.exp(least), np.exp(most)
-    over = narrowest(*(curve.interval_over for curve in curves))
+    over = narrowest(*(curve.over[t] for curve in curves))
     return (float(least[0]), float(most[0]), interval(least[1:])[0], interval(most[1:])[1]), over
 
 

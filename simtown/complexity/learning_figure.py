@@ -14,7 +14,7 @@ from simtown.core import plots
 
 if TYPE_CHECKING:
     from simtown.complexity.bootstrap import BootstrapCurve
-    from simtown.complexity.needs import Findings
+    from simtown.complexity.quantities import Findings
 
 #: Inches of a letter of the legend, and of what stands beside a name.
 _LETTER, _HANDLE = 0.078, 0.6

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from simtown.complexity.bootstrap import DATA, ITEMS, LEVEL, WEIGHTS, marked
+from simtown.complexity.cell_table import is_table
 from simtown.complexity.csv_results import read_csv
 from simtown.complexity.curves import ABOVE, BELOW, RULES
 from simtown.complexity.estimate import TARGETS, estimate
-from simtown.complexity.finished_runs import counts, keep_complete_sizes, read_and_count
-from simtown.complexity.needs import Accuracies, Addition, BothReach, Exponent, Findings, Ratio
+from simtown.complexity.finished_runs import counts, read_and_count
+from simtown.complexity.quantities import Accuracies, Addition, BothReach, Exponent, Findings, Ratio
 from simtown.core.files import as_json, save_text
 from simtown.core.tables import Table
 from simtown.core.untrusted import markdown
@@ -34,9 +35,6 @@ def report(
 ) -> Findings:
     """Read runs or one CSV of results, estimate, and write tables and figures.
 
-    Of runs, a size counts once all seeds are there
-    (:func:`simtown.complexity.finished_runs.keep_complete_sizes`); of a CSV, every line counts.
-
     The files are complexity.md, .csv, .json, four more CSVs, samples.png and learning.png. With a `family`,
     only its test questions count.
 
@@ -48,7 +46,7 @@ def report(
     from simtown.complexity.learning_figure import learning
     from simtown.complexity.needs_figure import samples
 
-    tables = [path for path in paths if path.suffix.lower() == ".csv"]
+    tables = [path for path in paths if path.suffix.lower() == ".csv" and not is_table(path)]
     if tables and family:
         raise ValueError(f"{tables[0]} is a table of results, without families: leave `family` out")
     if tables and len(paths) > 1:
@@ -58,12 +56,9 @@ def report(
         runs, reference, worlds = read_csv(tables[0])
         source = {"reference": reference, "world": "world" if worlds else ""}
     else:
-        finished, skipped = read_and_count(paths, family)
-        runs = keep_complete_sizes(finished)
+        runs, skipped = read_and_count(paths, family)
         source = {"skipped": skipped}
     findings = estimate(runs, targets=targets, replicates=replicates, seed=seed, **source)
-    if not tables and (lost := len(finished) - len(runs)):
-        findings.notes.insert(0, f"{lost} of {len(finished)} runs are left out: their sizes lack other seeds")
     if family:
         findings.notes.insert(0, f"only the test questions of the family {family} count")
     out.mkdir(parents=True, exist_ok=True)
@@ -115,6 +110,8 @@ def _plain(finding: Any, censored: Sequence[str] = ()) -> dict[str, Any]:
     for key, value in asdict(finding).items():
         if key in censored:
             state = {BELOW: "left-censored", ABOVE: "right-censored"}.get(value, "exact")
+            if key == "samples" and finding.jumps:
+                state = "between"
             result |= {key: round(value, 1) if state == "exact" else None, f"{key}_state": state}
         else:
             result[key] = as_json(round(value, 6) if isinstance(value, float) else value)
@@ -125,7 +122,8 @@ def _plain(finding: Any, censored: Sequence[str] = ()) -> dict[str, Any]:
 
 _NEED_TEXT = (
     "By the isotonic rule: a fit that never falls, joined by a cubic in log n that never falls either, with "
-    "its interval. Beside it the smallest trained size that reached the target, which is the paper's rule."
+    "its interval. Beside it the smallest trained size that reached the target, which is the paper's rule. "
+    "*Between*: the curve jumps between two sizes, or has no trained size beyond them, so nothing says where."
 )
 #: What the intervals do not hold.
 _SCOPES = {
@@ -181,7 +179,7 @@ def _page(report: Findings) -> str:
     if report.skipped:
         parts.append(f"Left out, not finished: {markdown(counts(report.skipped))}.")
     parts += [f"Note: {markdown(note)}." for note in report.notes]
-    parts += ["## Needs", _NEED_TEXT, Table.of_records(report.table()).markdown()]
+    parts += ["## Needs", _NEED_TEXT, Table.of_records(report.table()).markdown(), *_next_sizes(report)]
 
     def of_model(x: Exponent | Addition) -> dict[str, str]:
         head = report.head(x.model, 0, x.distractor)
@@ -206,6 +204,17 @@ def _page(report: Findings) -> str:
     if additions:
         parts += ["## Additional data", _ADDITION_TEXT, additions]
     return "\n\n".join([*parts, *_both_reach(report), *_accuracies(report)]) + "\n"
+
+
+def _next_sizes(report: Findings) -> list[str]:
+    """A sentence about the sizes that would say where curves that jump reach their targets."""
+    sizes: dict[str, dict[str, None]] = {}
+    for row in report.rows:
+        if row.jumps and row.next_size:
+            names = map(str, report.head(row.model, row.entities, False).values())
+            sizes.setdefault(" ".join([*names][:2]), {})[f"{row.next_size:,}"] = None
+    texts = (f"{markdown(name)}: {', '.join(own)}" for name, own in sizes.items())
+    return [f"Sizes worth training next: {'; '.join(texts)}."] if sizes else []
 
 
 def _by_rule(

@@ -17,7 +17,7 @@ from simtown.complexity.model_looks import MARKERS, ModelLook, distractor_words,
 from simtown.core import plots
 
 if TYPE_CHECKING:
-    from simtown.complexity.needs import Findings, Need
+    from simtown.complexity.quantities import Findings, Need
 
 #: The rule by which needs are read off, and Figure 7 and 10's target.
 _RULE, _COMPARED = "isotonic", 0.9
@@ -79,6 +79,8 @@ def samples(report: Findings, path: Path, compared: str = "All models") -> None:
         words.append("Triangle up: not reached on the largest set.")
     if BELOW in drawn:
         words.append("Triangle down: reached on the smallest set already.")
+    if any(row.jumps for row in rows):
+        words.append("Open mark: anywhere on its bar.")
     if report.world:
         words.append("Grey, dotted: in proportion to the world.")
     if never:
@@ -229,6 +231,8 @@ def _draw_line(axes: Any, x: Sequence[float], rows: Sequence[Need], look: ModelL
                     axes.plot(x[i], end, marker=tip if open_end else "_", color=colour, **style)
         if exact[i]:
             style = {"markersize": size, "markeredgecolor": "white", "markeredgewidth": 0.7, "zorder": 5}
+            if row.jumps:
+                style |= {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 1.2}
             axes.plot(x[i], y[i], marker=look.marker, color=colour, **style)
         else:
             style = {"markersize": 1.3 * size, "markerfacecolor": "white", "markeredgewidth": 1.5}

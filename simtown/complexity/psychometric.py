@@ -3,6 +3,8 @@
 With probability F(x), a logistic function of log x, an observer sees what it is asked about. It is then right
 except for lapses; else it guesses. Of k possible answers a guess is right with probability 1 / k; of yes and
 no it is yes with a probability of its own, the bias. So the accuracy rises from chance to 1 - lapse.
+There is a threshold only if the accuracy changes with x: whether it does, a test of trend says, of the ranks
+of x. Answers about one picture are a cluster: the test, the intervals and the bootstrap take them together.
 
 The threshold is the x with F(x) = 1/2: halfway between chance and ceiling, which is 75 % right for questions
 of yes or no without lapses. Bias and lapses do not move it. Curves are fitted by maximum likelihood; 95 %
@@ -20,9 +22,10 @@ from scipy import optimize, special, stats
 
 #: Fewest answers, and fewest values of x, of which a curve is made.
 LEAST_ITEMS, LEAST_VALUES = 100, 4
-#: By how much twice the log-likelihood may fall within a 95 % interval; and by how much it must be greater
-#: than that of accuracies that do not change with x, which have two parameters less.
-_DROP, _GAIN = stats.chi2.ppf(0.95, 1), stats.chi2.ppf(0.95, 2)
+#: By how much twice the log-likelihood may fall within a 95 % interval.
+_DROP = stats.chi2.ppf(0.95, 1)
+#: The largest probability of a trend as clear as that of the answers, if there is none.
+LEVEL = 0.05
 #: Bins of answers, and the least probability of deviations from a curve as large as theirs.
 _BINS, _LEAST_FIT = 8, 0.001
 #: Between these a curve's log spread is sought: from a step to a line.
@@ -38,12 +41,14 @@ class Answers(NamedTuple):
         right: (n,) bool.
         chance: (n,) float64 the probability that a guess is right, such as 1 / 9 of nine answers.
         yes: (n,) int8 1 where yes is the right answer, -1 where no is; 0 where a guess has no bias.
+        cluster: (n,) int64, equal for questions that stand or fall together, such as those of a picture.
     """
 
     x: np.ndarray
     right: np.ndarray
     chance: np.ndarray
     yes: np.ndarray
+    cluster: np.ndarray
 
     def rows(self, which: np.ndarray) -> Answers:
         """Some of the answers, by number or as a bool for each."""
@@ -65,6 +70,7 @@ class PsychometricCurve:
         spread: of log x; from 27 % to 73 % of the way up it is twice as much.
         lapse: the share of wrong answers where everything is seen.
         bias: the probability that a guess is yes.
+        p: probability of as clear a trend if there is none; NaN if it was not tested.
     """
 
     chance: float
@@ -77,6 +83,7 @@ class PsychometricCurve:
     spread: float = np.nan
     lapse: float = np.nan
     bias: float = np.nan
+    p: float = np.nan
 
     def accuracy(self, x: np.ndarray) -> np.ndarray:
         """Accuracy at every x, if yes and no are equally often right."""
@@ -102,15 +109,14 @@ def fit_curve(answers: Answers, falls: bool = False) -> PsychometricCurve:
         return replace(none, problem=f"{n} answers are too few: {LEAST_ITEMS} are needed")
     if (values := len(np.unique(answers.x))) < LEAST_VALUES:
         return replace(none, problem=f"{values} different values are too few: {LEAST_VALUES} are needed")
+    none = replace(none, p=_trend(answers, falls))
+    mean, halfway = answers.right.mean(), (1 + chance) / 2  # the ceiling is at least halfway
+    if none.p > LEVEL:
+        return without_threshold(none, float(mean))
     best, cost = _best(answers, falls)
     centre, log_spread, lapse, bias = best
     ends = np.log([answers.x.min(), answers.x.max()])
-    mean, halfway = answers.right.mean(), (1 + chance) / 2  # the ceiling is at least halfway
-    flat = 2 * (_cost_if_flat(answers) - cost) < _GAIN
-    if flat and mean >= halfway:
-        same = f"not measurably {'fewer' if falls else 'more'} with more of it"
-        return replace(none, problem=f"always above the threshold: {mean:.0%} are right, {same}")
-    if flat or lapse > 0.99 * (1 - halfway):
+    if lapse > 0.99 * (1 - halfway):
         return replace(none, problem=f"never reached: {mean:.0%} are right, and {halfway:.0%} nowhere")
     if _misfit(best, answers, falls) < _LEAST_FIT:
         way = "falls" if falls else "rises"
@@ -121,7 +127,16 @@ def fit_curve(answers: Answers, falls: bool = False) -> PsychometricCurve:
         return replace(none, problem=f"{where} between {np.exp(ends[0]):.2g} and {np.exp(ends[1]):.2g}")
     low, high = (_profile_end(answers, falls, best, cost, end) for end in ends)
     threshold, spread = float(np.exp(centre)), float(np.exp(log_spread))
-    return PsychometricCurve(chance, falls, n, "", threshold, low, high, spread, float(lapse), float(bias))
+    numbers = (threshold, low, high, spread, float(lapse), float(bias))
+    return PsychometricCurve(chance, falls, n, "", *numbers, none.p)
+
+
+def without_threshold(curve: PsychometricCurve, mean: float) -> PsychometricCurve:
+    """A curve of answers that show no trend, of which the share `mean` is right."""
+    same = f"{mean:.0%} are right, not measurably {'fewer' if curve.falls else 'more'} with more of it"
+    is_above = mean >= (1 + curve.chance) / 2
+    problem = f"{'always above the threshold' if is_above else 'never reached'}: {same}"
+    return PsychometricCurve(curve.chance, curve.falls, curve.n, problem, p=curve.p)
 
 
 def compare(
@@ -130,14 +145,15 @@ def compare(
     """The threshold of `one` less that of `other`, and the ends of its 95 % interval.
 
     Both answered the same n questions, in one order, and have a threshold (:func:`fit_curve`). The interval
-    is of a bootstrap that draws questions, with both models' answers to them.
+    is of a bootstrap that draws clusters of questions, with both models' answers to them.
     """
     both = one, other
     starts = [_best(answers, falls)[0] for answers in both]
-    rng, n = np.random.default_rng(seed), len(one.x)
-    differences = []
+    rng, differences = np.random.default_rng(seed), []
+    _, place = np.unique(one.cluster, return_inverse=True)
+    members = np.split(np.argsort(place, kind="stable"), np.bincount(place).cumsum()[:-1])
     for _ in range(resamples):
-        rows = rng.integers(n, size=n)
+        rows = np.concatenate([members[drawn] for drawn in rng.integers(len(members), size=len(members))])
         fits = [_minimise(own.rows(rows), falls, start) for own, start in zip(both, starts, strict=True)]
         differences.append(np.exp(fits[0][0][0]) - np.exp(fits[1][0][0]))
     low, high = np.quantile(differences, [0.025, 0.975])
@@ -156,16 +172,23 @@ def _model(
     return np.clip(guess + height * seen, _TINY, 1 - _TINY), z, seen, height
 
 
-def _cost(parameters: np.ndarray, answers: Answers, sign: int) -> tuple[float, np.ndarray]:
-    """Minus the log-likelihood of answers, and its gradient: centre, log spread, lapse, bias."""
+def _slopes(parameters: np.ndarray, answers: Answers, sign: int) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) probabilities of right answers, and the slopes of minus the log-likelihood of each answer, (n, 4):
+    centre, log spread, lapse, bias.
+    """
     p, z, seen, height = _model(parameters, answers, sign)
     outer = np.where(answers.right > 0, -1 / p, 1 / (1 - p))
-    slope = outer * height * seen * (1 - seen)
-    gradient = np.array([
-        -sign * np.exp(-parameters[1]) * slope.sum(), -(slope @ z), -(outer @ seen),
-        (outer * answers.yes) @ (1 - seen),
-    ])  # fmt: skip
-    return -float(np.log(np.where(answers.right > 0, p, 1 - p)).sum()), gradient
+    steep = outer * height * seen * (1 - seen)
+    columns = (
+        -sign * np.exp(-parameters[1]) * steep, -steep * z, -outer * seen, outer * answers.yes * (1 - seen),
+    )  # fmt: skip
+    return p, np.stack(columns, axis=1)
+
+
+def _cost(parameters: np.ndarray, answers: Answers, sign: int) -> tuple[float, np.ndarray]:
+    """Minus the log-likelihood of answers, and its gradient: centre, log spread, lapse, bias."""
+    p, slopes = _slopes(parameters, answers, sign)
+    return -float(np.log(np.where(answers.right > 0, p, 1 - p)).sum()), slopes.sum(axis=0)
 
 
 def _minimise(
@@ -201,25 +224,57 @@ def bins(x: np.ndarray) -> list[np.ndarray]:
 def _misfit(parameters: np.ndarray, answers: Answers, falls: bool) -> float:
     """The probability of deviations from a curve as large as those of the bins of the answers."""
     p, *_ = _model(parameters, answers, -1 if falls else 1)
+    rest = (answers.right - p) / np.sqrt(p * (1 - p))
     rows = bins(answers.x)
     squares = [(answers.right[own] - p[own]).sum() ** 2 / (p[own] * (1 - p[own])).sum() for own in rows]
-    return float(stats.chi2.sf(sum(squares), max(len(rows) - 2, 1)))
+    together = sum(float((_sums(rest[own], answers.cluster[own]) ** 2).sum()) for own in rows)
+    effect = max(1.0, together / (rest @ rest))
+    return float(stats.chi2.sf(sum(squares) / effect, max(len(rows) - 2, 1)))
 
 
-def _cost_if_flat(answers: Answers) -> float:
-    """Minus the log-likelihood if accuracy does not depend on x, but on whether yes or no is right."""
-    sides = [answers.right[answers.yes == side] for side in np.unique(answers.yes)]
-    return sum(len(right) * float(stats.entropy([right.mean(), 1 - right.mean()])) for right in sides)
+def _trend(answers: Answers, falls: bool) -> float:
+    """The probability of as clear a rise (or fall) with the rank of x if there is none."""
+    rank = stats.rankdata(answers.x) * (-1 if falls else 1)
+    rest = answers.right.astype(float)
+    for side in np.unique(answers.yes):  # a bias for yes makes one side right more often
+        own = answers.yes == side
+        rank[own] -= rank[own].mean()
+        rest[own] -= rest[own].mean()
+    sums = _sums(rank * rest, answers.cluster)
+    count = len(sums)
+    error = np.sqrt((sums @ sums) * count / max(count - 1, 1))
+    return float(stats.t.sf(sums.sum() / error, count - 1)) if error > 0 and count > 1 else 1.0
+
+
+def _sums(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """(m,) sums of values over m clusters."""
+    _, place = np.unique(cluster, return_inverse=True)
+    return np.bincount(place, weights=values)
+
+
+def _effect(parameters: np.ndarray, answers: Answers, sign: int) -> float:
+    """By how much clusters widen the likelihood ratio of a fitted centre, at least 1."""
+    _, slopes = _slopes(parameters, answers, sign)
+    others = slopes[:, 1:]
+    own = slopes[:, 0] - others @ np.linalg.lstsq(others, slopes[:, 0], rcond=None)[0]
+    sums = _sums(own, answers.cluster)
+    count, fitted = len(sums), slopes.shape[1]
+    free = count - fitted
+    if count == len(own) or free < 1 or not own.any():
+        return 1.0
+    few = count / free * stats.t.ppf(0.975, free) ** 2 / _DROP  # few clusters say little of how they vary
+    return max(1.0, float(few * (sums @ sums) / (own @ own)))
 
 
 def _profile_end(answers: Answers, falls: bool, best: np.ndarray, cost: float, end: float) -> float:
     """The end of the 95 % interval between the best centre and `end`; 0 or infinite if it lies beyond."""
     state = best.copy()
+    drop = float(_DROP) * _effect(best, answers, -1 if falls else 1)
 
     def above(centre: float) -> float:
         found, value = _minimise(answers, falls, state, centre)
         state[1:] = found[1:]
-        return 2 * (value - cost) - float(_DROP)
+        return 2 * (value - cost) - drop
 
     if abs(end - best[0]) < _TINY or above(end) <= 0:
         return 0.0 if end <= best[0] else np.inf

@@ -5,7 +5,7 @@ continues with the sizes that it would have trained anyway.
 """
 
 from collections.abc import Mapping, Sequence
-from math import exp, log
+from math import exp, log, sqrt
 
 import numpy as np
 
@@ -74,6 +74,24 @@ def next_size(
     below, above = [n for n in rungs if n <= low][::-1], [n for n in rungs if n >= high]
     beyond = below[: margin + 1] + above[: margin + 1]
     return next((n for n in beyond if n not in accuracy), None)
+
+
+def worth_training(sizes: Sequence[int], need: float, jumps: bool) -> int | None:
+    """The size that would say most about a need, in two digits; None if more seeds would say more.
+
+    A need beyond the sizes (0 or infinite) or at their edge takes a size farther out, a jump the middle of
+    its bracket, any other need itself.
+    """
+    step = sizes[-1] / sizes[-2] if len(sizes) > 1 else 2.0
+    after = int(np.searchsorted(sizes, need))
+    if after == len(sizes) or (jumps and after == len(sizes) - 1):
+        size = sizes[-1] * min(step, 2.0)
+    elif after == 0 or (jumps and after == 1):
+        size = sizes[0] / 2
+    else:
+        size = sqrt(sizes[after - 1] * sizes[after]) if jumps else need
+    size = max(round(float(f"{size:.2g}")), 1)
+    return None if any(0.9 < size / n < 1.1 for n in sizes) else size
 
 
 def nearest(rungs: Sequence[int], size: float) -> int:

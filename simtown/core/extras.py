@@ -25,7 +25,7 @@ ENABLES = {
     "vg": "vg, lm: Visual Genome, and language models of your own",
     "probes": "probe: what language models know",
     "audit": "audit: shortcuts and leaks in a data set",
-    "vlm": "evaluate hf:MODEL, openai:URL; thresholds",
+    "vlm": "evaluate hf:MODEL, openai:URL; compare, thresholds",
     "export": "export --to parquet",
     "physics": "clip, Town.step: motion (films need no ffmpeg)",
     "opengl": "--renderer opengl",

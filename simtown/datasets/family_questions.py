@@ -358,6 +358,8 @@ def read_question(scene: Scene, question: str) -> Form:
 class FamilyQuestions:
     """Questions of families (:mod:`simtown.language.asking.search`)."""
 
+    answer_column = "value"
+
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.arrays = FAMILY_ARRAYS | (TWIN_ARRAYS if settings.twins else {})

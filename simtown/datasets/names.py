@@ -1,6 +1,6 @@
 """The names of the numbers in a data set, so that a reader needs nothing but its manifest."""
 
-from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.assets.palette import PAINTS
 from simtown.datasets.settings import Settings
 from simtown.datasets.source import source_of
@@ -22,7 +22,7 @@ def names(settings: Settings) -> dict[str, list[str]]:
     phrasings = max(phrasings, 1 + max(STYLES[settings.phrasing]))
     result = {
         "entities": list(ENTITIES[: max(settings.kinds) + 1]),
-        "props": [kind for kind in PROPS if settings.has_families or kind not in STREET["animal"]],
+        "props": list(PROPS),
         "relations": list(RELATION_NAMES[:relations]),
         "weathers": list(WEATHERS[:weathers]),
         "phrasings": list(PHRASINGS[:phrasings]),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simtown.assets.catalogue import PROPS, STREET
 from simtown.datasets.frequency_tables import chances_of
 from simtown.datasets.question_source import Columns, Problems, Tried, as_stored
 from simtown.language.asking.paper import Examples, Recipe, plan_of, sample
@@ -23,6 +24,7 @@ class PaperQuestions:
     """Questions about a relation of two vehicles (:mod:`simtown.language.asking.paper`)."""
 
     arrays: dict[str, str] = {}  # noqa: RUF012
+    answer_column = "answer"
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -95,7 +97,7 @@ class PaperQuestions:
         }
 
     def names(self) -> dict[str, list[str]]:
-        return {}
+        return {"props": [kind for kind in PROPS if kind not in STREET["animal"]]}
 
     def problems(self, stored: Columns, split: str, quick: bool) -> Problems:
         if quick:

@@ -39,10 +39,12 @@ class QuestionSource(Protocol):
 
     Attributes:
         arrays: arrays of a shard that only these questions have, or have in a form of their own.
+        answer_column: the column that numbers the answers.
         batch: examples that are sampled at once.
     """
 
     arrays: dict[str, str]
+    answer_column: str
     batch: int
 
     def check_names(self) -> None:
@@ -73,7 +75,7 @@ class QuestionSource(Protocol):
         """All columns of n examples except pictures, by name, the example first."""
 
     def names(self) -> dict[str, list[str]]:
-        """Names for numbers that only these questions have."""
+        """Names for numbers that only these questions have, or name otherwise."""
 
     def problems(self, stored: Columns, split: str, quick: bool) -> Problems:
         """Problems of stored rows that no settings make; a `quick` check draws none of them again."""

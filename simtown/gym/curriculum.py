@@ -8,14 +8,13 @@ from functools import cache
 from math import log
 from typing import Any
 
-from simtown.datasets.source import source_of
 from simtown.gym.levels import LEVELS
 from simtown.gym.tasks import Street, Task
 
 #: A level is left when its scores are so many times likelier beyond the bar than on it.
-ODDS = 5.0
+ODDS = 4.0
 #: The least that evidence falls to: so failures of long ago do not hold back a model that has learned.
-FLOOR = -3.0
+FLOOR = -4.0
 
 
 @dataclass
@@ -37,9 +36,9 @@ class Curriculum:
             curriculum.record(task, task.score(model(task.messages)))
 
     Levels follow skill: the share of tasks that a model knows, if it guesses evenly where it does not. A
-    sequential test looks after each score. The level goes up when the scores are five times likelier for a
-    skill halfway between `up` and 1 than for `up`: then the lower bound of the skill (80 %) is above the bar.
-    It goes down when they are five times likelier for half of `down` than for `down`. A new level begins
+    sequential test looks after each score. The level goes up when the scores are four times likelier for a
+    skill halfway between `up` and 1 than for `up`: then the lower bound of the skill (75 %) is above the bar.
+    It goes down when they are four times likelier for half of `down` than for `down`. A new level begins
     without scores. No task comes twice.
 
     ``Curriculum(seed=7, state=curriculum.state)`` goes on from a checkpoint.
@@ -73,7 +72,7 @@ class Curriculum:
         self._shard, self._turn = (0, 1), 0
         self._positions = [0] * len(LEVELS)
         self._streets: dict[int, Street] = {}
-        self._tracks = {self._track_of(family): Track(level) for family in _families(level)}
+        self._tracks = {self._track_of(family): Track(level) for family in _chances(level)}
         if state is not None:
             self._resume(state)
 
@@ -136,7 +135,7 @@ class Curriculum:
         track = self._tracks.get(name)
         if track is None or metadata["level"] != track.level:
             return
-        chance = self._street(track.level).chance(metadata["family"])
+        chance = _chances(track.level)[metadata["family"]]
         track.up = max(track.up + _evidence(score, chance, self.up, (1 + self.up) / 2), FLOOR)
         track.down = max(track.down + _evidence(score, chance, self.down, self.down / 2), FLOOR)
         if track.up >= log(ODDS):
@@ -148,12 +147,12 @@ class Curriculum:
         """Move a track to the next level that asks it, if there is one; its evidence is spent."""
         level = self._tracks[name].level
         levels = range(level + step, len(LEVELS) + 1 if step > 0 else 0, step)
-        asked = [other for other in levels if name in map(self._track_of, _families(other))]
+        asked = [other for other in levels if name in map(self._track_of, _chances(other))]
         self._tracks[name] = Track(asked[0] if asked else level)
         for other in range(1, len(LEVELS) + 1):
             reached = sum(track.level >= other for track in self._tracks.values())
             if 2 * reached >= len(self._tracks):
-                for family in _families(other):
+                for family in _chances(other):
                     self._tracks.setdefault(self._track_of(family), Track(other))
 
     def _track_of(self, family: str) -> str:
@@ -166,9 +165,9 @@ class Curriculum:
 
 
 @cache
-def _families(level: int) -> tuple[str, ...]:
-    """The families that a level asks."""
-    return source_of(LEVELS[level - 1].settings(seed=0)).family_names()
+def _chances(level: int) -> dict[str, float]:
+    """By family of a level, the share of its tasks that a guess among the possible answers gets right."""
+    return Street(level).chances
 
 
 def _evidence(score: float, chance: float, bar: float, beyond: float) -> float:

@@ -187,10 +187,10 @@ class Street:
         """The tasks at some positions, drawn together."""
         return self._draw(self._columns(positions))
 
-    def chance(self, family: str) -> float:
-        """The share of a family's tasks that a guess among its answers gets right."""
-        (answer,) = (own.answer for own in self._families if own.name == family)
-        return 1 / len(self._choices[answer])
+    @property
+    def chances(self) -> dict[str, float]:
+        """By family, the share of its tasks that a guess among the possible answers gets right."""
+        return {family.name: 1 / len(self._choices[family.answer]) for family in self._families}
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what was made last, which has megabytes."""

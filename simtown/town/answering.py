@@ -4,25 +4,30 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice, pairwise, permutations
 from typing import Any
 
 import numpy as np
 
 from simtown.core.streams import Stream
+from simtown.language.meaning.evaluate import CLOSE, evaluate
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.limits import TOWN_NEARER
 from simtown.language.meaning.nouns import NOUNS, plural
+from simtown.language.meaning.programs import ProgramError, check, encode, stored
 from simtown.language.meaning.solids import truth
 from simtown.language.words.grammar import QuestionError, language, parse, rephrasings
 from simtown.language.words.questions import with_article
+from simtown.scenes.placement import MOST_VEHICLES
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.street import SLOTS
 from simtown.scenes.weather import WEATHER_KINDS, WEATHERS
 from simtown.town.checks import TownError, text
 from simtown.town.evaluating import Evaluator
 from simtown.town.qualities import Judgement, TooCloseError, View
 from simtown.town.relating import MARGINS, measure
-from simtown.town.things import Thing, called, label, listed, showing, the
+from simtown.town.things import Thing, called, label, listed, scene_of, showing, the
 
 #: Words for what may have no colour, lane or group.
 _THINGS, _WHAT = re.compile(r"\b(thing|object|item)(?=s?\b)"), re.compile(r"^(What|Which)(?= is| are)")
@@ -42,6 +47,7 @@ class TownAnswer:
         value: the answer itself: a bool, a count, metres (float), a word, a thing's name or a list of names;
             None if it is too close to say.
         form: the question's logical form, which prints as a program.
+        close: whether data sets call it too close to say, by wider margins, though the town has an answer.
     """
 
     question: str
@@ -50,6 +56,7 @@ class TownAnswer:
     why: str
     value: Any
     form: Form
+    close: bool = False
 
     def __bool__(self) -> bool:
         if self.value is None:
@@ -59,11 +66,12 @@ class TownAnswer:
         return self.truth
 
     def __str__(self) -> str:
+        though = ", though within the margin of data sets" if self.close else ""
         if isinstance(self.value, float):
-            return self.why
+            return f"{self.why}{though}"
         verdicts = {None: "too close to say", True: "yes", False: "no"}
         names = listed(self.value) or "nothing" if isinstance(self.value, list) else str(self.value)
-        return f"{verdicts[self.truth] if self.value in (None, self.truth) else names}: {self.why}"
+        return f"{verdicts[self.truth] if self.value in (None, self.truth) else names}{though}: {self.why}"
 
     __repr__ = __str__
 
@@ -101,7 +109,7 @@ def answer(view: View, question: str) -> TownAnswer:
 
 
 def _has_answer(view: View, question: str) -> bool:
-    with suppress(TownError):
+    with suppress(TownError, QuestionError):
         return direct_answer(view, question).value is not None
     return False
 
@@ -114,12 +122,29 @@ def _names(view: View) -> list[str]:
 def direct_answer(view: View, question: str) -> TownAnswer:
     """The answer to a question. Raises QuestionError or TownError, without other questions to ask."""
     reply, words = _only_answer(view, question), question.lower().strip(" ?")
+    if reply.value is not None:
+        reply = replace(reply, close=_is_close_in_data_sets(view, reply.form))
     for pattern, replacement in language().readings:
         other = pattern.sub(replacement, words)
         with suppress(QuestionError):
             if other != words and _only_answer(view, other).value != reply.value:
                 raise TownError(f"the question may also mean '{other}?', which has another answer")
     return reply
+
+
+def _is_close_in_data_sets(view: View, form: Form) -> bool:
+    """Whether data sets can ask a question about what is seen of a town, and call it too close to say."""
+    things = [t for t in view.things if t.group != "vehicle"]
+    vehicles = [t for t in view.things if t.group == "vehicle"]
+    if view.seen is None or len(vehicles) > MOST_VEHICLES or len(things) > SLOTS:
+        return False
+    try:
+        check(form)
+        program = stored([encode(form)])
+    except ProgramError:
+        return False
+    scene = scene_of([*view.counted(vehicles), *things], view.weather, view.camera)
+    return bool(evaluate(SceneBatch.of([scene]), program).state[0] == CLOSE)
 
 
 def _only_answer(view: View, question: str) -> TownAnswer:

@@ -423,7 +423,8 @@ class Town:
         """Answer a question in plain English, such as "Is the fire truck left of a taxi?", from the truth.
 
         It may ask whether things stand in a relation, exist, face left, are hidden or red; how many there
-        are, what or which; where, how far, how tall; and what the weather is (docs/town.md).
+        are, what or which; where, how far, how tall; and what the weather is (docs/town.md). The answer says
+        so where data sets, whose margins are wider, call the question too close to say.
 
         Args:
             question: about things in the picture; "the taxi" is the one that is visible.

@@ -11,14 +11,14 @@ import numpy as np
 import torch
 from torch import nn
 
+from simtown.complexity.intervals import share
 from simtown.datasets.addresses import COMPOSITION
-from simtown.datasets.proving.twin_groups import group_accuracies
+from simtown.datasets.proving.twin_groups import group_outcomes
 from simtown.datasets.reading.reader import Dataset, Split
 from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
 from simtown.language.meaning.evaluate import KNOWN, evaluate
 from simtown.language.meaning.relations import LATERAL, RELATION_NAMES, RELATIONS, margins, separations
 from simtown.training.models.layers import answer_loss
-from simtown.training.shares import share
 from simtown.training.sources import ExampleSource, chunks
 
 #: Examples at once where nothing is learned.
@@ -200,7 +200,7 @@ class FamilyScores:
     its families would have. Parts: "families" by name, with their kind of "answer"; "kinds" by kind of
     answer. "unseen": test questions whose answer no training example has, with these "answers". "twins":
     "single", "pair", "group" and "consistency"
-    (:func:`simtown.datasets.proving.twin_groups.group_accuracies`), if pictures come in twos. "held_out":
+    (:func:`simtown.datasets.proving.twin_groups.group_outcomes`), if pictures come in twos. "held_out":
     :meth:`held_out`, if there are held-out compositions.
     """
 
@@ -234,7 +234,7 @@ class FamilyScores:
 
         def part(rows: np.ndarray) -> dict[str, Any]:
             means = {"confidence": float(sure[rows].mean()), "chance": float(self._constants[rows].mean())}
-            return (share(correct[rows]) or {}) | means
+            return (share(correct[rows], split.clusters[rows]) or {}) | means
 
         kinds = self._kinds
         present = [number for number in range(len(names)) if (family == number).any()]
@@ -247,11 +247,13 @@ class FamilyScores:
         out["families"] = {names[i]: {"answer": kinds[i], **part(family == i)} for i in present}
         out["kinds"] = {kind: part(kind_of == kind) for kind in dict.fromkeys(kinds[i] for i in present)}
         listed = [self._texts[number] for number in np.unique(value) if unseen[number]]
-        out["unseen"] = {"answers": listed, **(share(correct[unseen[value]]) or {"n": 0})}
+        of_unseen = unseen[value]
+        shares = share(correct[of_unseen], split.clusters[of_unseen])
+        out["unseen"] = {"answers": listed, **(shares or {"n": 0})}
         if dataset.settings.twins:
             per_picture = dataset.settings.questions_per_picture
-            outcomes = group_accuracies(split.column("group"), correct, per_picture)
-            out["twins"] = {name: share(outcome) for name, outcome in outcomes.items()}
+            outcomes = group_outcomes(split.column("group"), correct, per_picture)
+            out["twins"] = {name: share(*outcome) for name, outcome in outcomes.items()}
         if "val" in logits:
             out["validation"] = share(self.right(dataset.val, logits["val"]))
         if COMPOSITION in logits:

@@ -58,6 +58,7 @@ class Sweep:
         self.plan, self.out, self.kept = plan, out, kept
         self.begun: dict[str, dict[str, Any]] = {}
         self._compared: set[Settings] = set()
+        self._table = cells.load_table(kept) if kept is not None else {}
         for settings in plan.data():
             dataset_path(out, settings)  # refused before anything is written
         for cell in plan.cells:
@@ -66,8 +67,9 @@ class Sweep:
                 self.begun[cell.name] = run_directory.load(directory)
             if cell.name in self.begun:
                 _require_same(cell, self.begun[cell.name], directory)
-            if kept is not None and (path := cells.path_of(kept, cell.name)).exists():
-                run, *_ = cells.load(path)
+            if kept is not None and self._is_kept(cell):
+                path = cells.path_of(kept, cell.name)
+                run, *_ = self._table[cell.name] if cell.name in self._table else cells.load(path)
                 _require_same(cell, run, path, any_device=True)  # it is finished
                 if cell.name not in self.done:
                     self.begun[cell.name] = run
@@ -164,8 +166,14 @@ class Sweep:
 
     def _keep(self, cell: SweepCell) -> None:
         """Add a finished cell to the folder of kept ones, if it is not there yet."""
-        if self.kept is not None and not cells.path_of(self.kept, cell.name).exists():
+        if self.kept is not None and not self._is_kept(cell):
             cells.save(run_path(self.out, cell), self.kept)
+
+    def _is_kept(self, cell: SweepCell) -> bool:
+        """Whether the folder of kept cells has a finished cell, in its table or in a file."""
+        return self.kept is not None and (
+            cell.name in self._table or cells.path_of(self.kept, cell.name).exists()
+        )
 
 
 def _require_same(cell: SweepCell, run: dict[str, Any], place: Path, any_device: bool = False) -> None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from simtown.datasets.family_questions import answers_of, kinds_named
 from simtown.datasets.reading.reader import Dataset, Example, Split
 from simtown.language.meaning.forms import Form
@@ -29,6 +31,11 @@ class AskedSplit:
     def examples(self) -> Split:
         """The split itself."""
         return self.dataset[self.split]
+
+    @cached_property
+    def clusters(self) -> np.ndarray:
+        """(n,) int64: see :attr:`Split.clusters`."""
+        return self.examples.clusters
 
     @cached_property
     def answers(self) -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -86,13 +93,15 @@ class AskedExample:
         """The quantities of an example that its answer may depend on, as plain values.
 
         Returns:
-            Its number as "example", "family" and "relation"; "margin" in metres (NaN if there is none); of
-            the vehicles that the question names the least height, "pixels", and the least "visible" share;
-            the number of "vehicles"; "weather" and its "intensity" in [0, 1].
+            Its number as "example", its "cluster" (:attr:`Split.clusters`), "family" and "relation";
+            "margin" in metres (NaN if there is none); of the vehicles that the question names the least
+            height, "pixels", and the least "visible" share; the number of "vehicles"; "weather" and its
+            "intensity" in [0, 1] (0 of clear weather).
         """
         example, weather = self.example, self.example.scene.weather
         return {
             "example": self.number,
+            "cluster": int(self.asked.clusters[self.number]),
             "family": example.family,
             "relation": self.relation,
             "margin": abs(example.margin),
@@ -100,7 +109,7 @@ class AskedExample:
             "visible": float(example.visible[self.meant].min()),
             "vehicles": len(example.scene.vehicles),
             "weather": weather.kind,
-            "intensity": weather.intensity,
+            "intensity": weather.intensity * (weather.kind != "clear"),
         }
 
     def gold(self) -> Gold:

@@ -12,7 +12,7 @@ from PIL import Image
 
 from simtown.core.options import SettingsError
 from simtown.core.pretrained import fingerprint, load_model, load_processor, model_directory, quietly
-from simtown.vlm.vision_model import BatchedModel, Query, Said
+from simtown.vlm.vision_model import BatchedModel, Query, Said, Turn
 from simtown.vlm.vlm_settings import VlmSettings
 
 #: Most answers whose log-probabilities are asked for; of more, a reply is read.
@@ -73,6 +73,8 @@ class ChatModel(HubModel):
     the model does not end with white space.
     """
 
+    holds_turns = True
+
     def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
         super().__init__(place, settings, device, transformers.AutoModelForImageTextToText)
         self._settings = settings
@@ -87,12 +89,14 @@ class ChatModel(HubModel):
 
     def answer(self, queries: Sequence[Query]) -> Sequence[Said]:
         said: dict[str, Said] = {}
-        how = self._settings.answers
+        how = "reply" if self._settings.samples else self._settings.answers
         with torch.inference_mode(), quietly():
             for (_, choices), alike in groupby(sorted(queries, key=_form), _form):
                 group = list(alike)
                 prompts = [self._prompt(query) for query in group]
-                pictures = [[Image.fromarray(q.picture)] for q in group if q.picture is not None] or None
+                shown = [[*(turn.picture for turn in q.turns), q.picture] for q in group]
+                images = [[Image.fromarray(own) for own in each if own is not None] for each in shown]
+                pictures = [own for own in images if own] or None
                 inputs = self._inputs(prompts, pictures, padding=True)
                 read = inputs["attention_mask"].sum(dim=1).tolist()
                 if how == "scores" or (how == "auto" and len(choices) <= MOST_CHOICES):
@@ -104,15 +108,15 @@ class ChatModel(HubModel):
 
     def _prompt(self, query: Query) -> str:
         """A query as the model's chat template words it."""
-        parts = [{"type": "text", "text": query.text}]
-        if query.picture is not None:
-            parts.insert(0, {"type": "image"})
-        chat = [{"role": "user", "content": parts}]
+        chat = []
+        for role, words, picture in (*query.turns, Turn("user", query.text, query.picture)):
+            image = [] if picture is None else [{"type": "image"}]
+            chat.append({"role": role, "content": [*image, {"type": "text", "text": words}]})
         text: str = self._processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
         return text
 
     def _replies(self, inputs: dict[str, Any], read: list[int]) -> Iterator[Said]:
-        most = {"max_new_tokens": self._settings.max_tokens, "do_sample": False}
+        most = {"max_new_tokens": self._settings.max_tokens, "do_sample": bool(self._settings.samples)}
         out = self._model.generate(**inputs, **most, pad_token_id=self._tokenizer.pad_token_id)
         for count, ids in zip(read, out[:, inputs["input_ids"].shape[1] :].tolist(), strict=True):
             written = [number for number in ids if number != self._tokenizer.pad_token_id]
@@ -160,7 +164,7 @@ class ChatModel(HubModel):
 
 def _form(query: Query) -> tuple[Any, ...]:
     """The shape that queries of one batch share: the shape of the picture, and the answers."""
-    return () if query.picture is None else query.picture.shape, query.gold.choices
+    return () if query.picture is None else query.picture.shape, query.spoken
 
 
 def _continued(inputs: dict[str, Any], ids: torch.Tensor) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from simtown.complexity.intervals import paired_difference, share
 from simtown.core.tables import Table
-from simtown.training.shares import share
 
 Row = Mapping[str, Any]
 _example = itemgetter("example")
@@ -23,45 +23,97 @@ REASONS = {
     "does not relate": "none of these",
 }
 
+#: What passes a test of the verdict.
+MEANING = {
+    "sees": "finds the vehicles that are there, and not another one",
+    "reads": "one answer to all phrasings, another to exchanged vehicles",
+    "looks": "the answer turns with a mirrored picture",
+    "relates": "right where it sees, and reads as far as that is tested",
+}
+#: Verdicts: the interval lies above halfway between what a coin passes and all; above what a coin passes; not
+#: above; and it is so wide that it holds both.
+YES, PARTLY, NO, UNCLEAR = "yes", "in part", "no", "cannot be said"
+
 
 def referee(tasks: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
     """The verdict on a model.
+
+    A test of an example has a contrast: questions whose right answers differ. So a model that always says the
+    same passes none, and no reply without an answer passes. `chance` is what the luckiest coin passes,
+    whatever its bias.
 
     Args:
         tasks: the rows of each condition (:mod:`simtown.vlm.vlm_run`) by example, with those of
             :data:`simtown.vlm.controls.CONTROLS`, which may be of fewer examples.
 
     Returns:
-        "sees", "reads", "looks" and "relates", shares of examples with their 95 % Wilson intervals, None
-        where no control applies: it finds the vehicles that are there and no other; it gives all phrasings
-        one answer and exchanged vehicles another; its answer turns with the picture where the right one does;
-        it is right where it sees and reads. "errors": for each of REASONS its share of the "wrong" answers.
-        "bias": see :func:`bias`.
+        "sees", "reads", "looks" and "relates": shares of the examples with such a contrast, with their 95 %
+        intervals, "chance" and a "verdict", or "n" 0. It finds the vehicles that are there and not another;
+        it gives all phrasings one answer and exchanged vehicles another; its answer turns with a mirrored
+        picture where the right one does; it is right where it sees, and reads as far as that is tested.
+        "asked": the examples. "gain": the accuracy with the picture less that without. "errors": for each of
+        REASONS its share of the "wrong" answers. "bias": see :func:`bias`.
     """
     of = {name: {n: [*own] for n, own in groupby(rows, _example)} for name, rows in tasks.items()}
     main = {number: rows[0] for number, rows in of["picture"].items() if number in of["no-picture"]}
-    sees = {number: all(row["right"] for row in rows) for number, rows in of["exist"].items()}
-    other = {n: [*of["phrasings"].get(n, ()), *of["exchanged"].get(n, ())] for n in main}
-    reads = {n: all(_follows(main[n], row) for row in rows) for n, rows in other.items() if rows}
-    fits = [row for n, row in main.items() if sees.get(n, True) and reads.get(n, True)]
-    mirrored = ((row, *of["mirrored"].get(n, ())) for n, row in main.items())
-    looks = [_follows(*pair) for pair in mirrored if len({row["gold"] for row in pair}) == 2]
+    words = {n: [*of["phrasings"].get(n, ()), *of["exchanged"].get(n, ())] for n in main}
+    sees = {n: all(row["right"] for row in rows) for n, rows in of["exist"].items()}
+    reads = {n: all(_follows(main[n], row) for row in rows) for n, rows in words.items() if rows}
+    looks = {n: all(_follows(main[n], row) for row in rows) for n, rows in of["mirrored"].items()}
+    fits = {n: row["right"] for n, row in main.items() if sees.get(n, False) and reads.get(n, True)}
+    luck = {
+        "sees": {n: _luck(of["exist"][n]) for n in sees},
+        "reads": {n: _luck([main[n], *words[n]], either=True) for n in reads},
+        "looks": {n: 1 - main[n]["chance"] for n in looks if _has_contrast([main[n], *of["mirrored"][n]])},
+        "relates": {n: main[n]["chance"] for n in fits},
+    }
+    passed = {"sees": sees, "reads": reads, "looks": looks, "relates": fits}
     why = []
     for n, row in main.items():
         if not row["right"]:
-            blind = of["no-picture"][n][0]["answer"]
-            looked = blind != row["answer"]
+            looked = of["no-picture"][n][0]["answer"] != row["answer"]
             tests = (row["answer"] is not None, sees.get(n, True), reads.get(n, True), looked, False)
-            why.append(next(name for name, passed in zip(REASONS, tests, strict=True) if not passed))
+            why.append(next(name for name, passes in zip(REASONS, tests, strict=True) if not passes))
+    right, blind = [row["right"] for row in main.values()], [of["no-picture"][n][0]["right"] for n in main]
+    clusters = [row["cluster"] for row in main.values()]
     return {
-        "sees": share(list(sees.values())),
-        "reads": share(list(reads.values())),
-        "looks": share(looks),
-        "relates": share([row["right"] for row in fits]),
+        **{name: _test(passed[name], luck[name], main) for name in MEANING},
+        "asked": len(main),
+        "gain": paired_difference(right, blind, clusters),
         "errors": {name: why.count(name) / len(why) if why else 0.0 for name in REASONS},
         "wrong": len(why),
         "bias": bias([row for row in tasks["picture"] if row["type"] == "truth"]),
     }
+
+
+def _test(passed: Mapping[int, bool], luck: Mapping[int, float], main: Mapping[int, Row]) -> dict[str, Any]:
+    """The share of the examples in `luck` that pass a test, what a coin passes, and a verdict."""
+    tested = [n for n in passed if luck.get(n)]
+    found = share([passed[n] for n in tested], [main[n]["cluster"] for n in tested])
+    if not found:
+        return {"n": 0, "verdict": UNCLEAR}
+    chance = float(np.mean([luck[n] for n in tested]))
+    halfway = (1 + chance) / 2
+    verdict = YES if found["low"] > halfway else PARTLY if found["low"] > chance else NO
+    if verdict == NO and found["high"] >= halfway:
+        verdict = UNCLEAR
+    return {**found, "chance": chance, "verdict": verdict}
+
+
+def _has_contrast(rows: Sequence[Row]) -> bool:
+    return len({row["gold"] for row in rows}) > 1
+
+
+def _luck(rows: Sequence[Row], either: bool = False) -> float:
+    """The probability that a coin with the best bias gives all right answers to questions of yes or no; with
+    `either`, that its answers differ as the right ones do. 0 if these do not differ.
+    """
+    if not _has_contrast(rows):
+        return 0.0
+    same = sum(row["gold"] == rows[0]["gold"] for row in rows)
+    others, bias = len(rows) - same, np.linspace(0, 1, 101)
+    p = bias**same * (1 - bias) ** others
+    return float((p + either * p[::-1]).max())
 
 
 def bias(rows: Sequence[Row]) -> dict[str, float] | None:
@@ -89,29 +141,46 @@ def bias(rows: Sequence[Row]) -> dict[str, float] | None:
     }
 
 
+def in_words(found: Mapping[str, Any]) -> str:
+    """The verdict as a sentence, such as "It sees, reads in part and does not look"."""
+    words = {YES: "{}s", PARTLY: "{}s in part", NO: "does not {}"}
+    tests = {name.removesuffix("s"): found[name]["verdict"] for name in MEANING}
+    known = [words[level].format(verb) for verb, level in tests.items() if level != UNCLEAR]
+    unclear = [f"{verb}s" for verb, level in tests.items() if level == UNCLEAR]
+    parts = [f"it {_listed(known)}"] if known else []
+    parts += [f"whether it {_listed(unclear)} these questions do not show"] if unclear else []
+    sentence = "; ".join(parts)
+    return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
 def verdict(found: Mapping[str, Any]) -> Table:
     """The verdict as a table."""
-    meaning = {
-        "sees": "finds the vehicles that are there, and no other",
-        "reads": "one answer to all phrasings, another to exchanged vehicles",
-        "looks": "the answer turns with a mirrored picture",
-        "relates": "right where it sees and reads",
-    }
-    rows: list[list[object]] = [
-        [name, means, it["n"], it["accuracy"], f"{it['low']:.3f}-{it['high']:.3f}"]
-        for name, means in meaning.items()
-        if (it := found[name])
-    ]
+    rows: list[list[object]] = []
+    for name, means in MEANING.items():
+        it = found[name]
+        numbers = [it["accuracy"], f"{it['low']:.3f}-{it['high']:.3f}", it["chance"]] if it["n"] else [""] * 3
+        rows.append([name, means, it["verdict"], it["n"], *numbers])
+    gain = found["gain"]
+    ends = f"{gain['low']:+.3f} to {gain['high']:+.3f}"
+    rows.append(
+        ["gain", "accuracy with the picture less without", "", gain["n"], gain["difference"], ends, ""]
+    )
     if n := found["wrong"]:
-        rows += [[f"error: {name}", means, n, found["errors"][name], ""] for name, means in REASONS.items()]
+        errors = found["errors"]
+        rows += [[f"error: {name}", means, "", n, errors[name], "", ""] for name, means in REASONS.items()]
     if it := found["bias"]:
         ability = f"d' {it['sensitivity']:.2f}, criterion {it['criterion']:.2f}"
-        rows.append(["says yes", ability, "", it["yes"], ""])
+        rows.append(["says yes", ability, "", "", it["yes"], "", ""])
         if it["left"] == it["left"]:
-            rows.append(["says left", "of questions about left or right", "", it["left"], ""])
-    return Table(("control", "what it means", "n", "share", "(95 %)"), rows)
+            rows.append(["says left", "of questions about left or right", "", "", it["left"], "", ""])
+    return Table(("control", "what it means", "verdict", "n", "share", "(95 %)", "chance"), rows)
 
 
 def _follows(row: Row, other: Row) -> bool:
-    """Whether the answers differ as the right ones do."""
-    return bool((other["answer"] == row["answer"]) == (other["gold"] == row["gold"]))
+    """Whether both are answered, and the answers differ as the right ones do."""
+    answers = row["answer"], other["answer"]
+    return None not in answers and (answers[0] == answers[1]) == (other["gold"] == row["gold"])

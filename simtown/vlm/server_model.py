@@ -22,6 +22,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import msgspec
+import numpy as np
 import requests
 
 from simtown.core import stopping
@@ -30,7 +31,7 @@ from simtown.core.portable_png import png_bytes
 from simtown.core.terminal import complain
 from simtown.core.untrusted import parse_json
 from simtown.language.words.instructions import user_message
-from simtown.vlm.vision_model import Query, Said, UnreachableError, VisionModel
+from simtown.vlm.vision_model import Query, Said, Turn, UnreachableError, VisionModel
 from simtown.vlm.vlm_settings import CONTINUES, VlmSettings
 
 #: Variables of the environment that may hold the key, the first that is set.
@@ -55,6 +56,8 @@ _LAST_WORDS = 0.8
 
 class ServerModel(VisionModel):
     """A model of a server, by its URL and name: "http://localhost:8000/v1#Qwen/Qwen2-VL-2B-Instruct"."""
+
+    holds_turns = True
 
     def __init__(self, place: str, settings: VlmSettings) -> None:
         url, _, self._model = place.partition("#")
@@ -153,8 +156,9 @@ class ServerModel(VisionModel):
 
     def _said(self, query: Query) -> Said:
         """Ask until there is an answer. Raises UnreachableError if there is none."""
-        message = user_message(query.text, None if query.picture is None else png_bytes(query.picture))
-        request = {"model": self._model, "messages": [message], "temperature": 0}
+        messages = [_message(*turn) for turn in (*query.turns, Turn("user", query.text, query.picture))]
+        temperature = 1 if self._settings.samples else 0
+        request = {"model": self._model, "messages": messages, "temperature": temperature}
         request["max_tokens"] = self._settings.max_tokens
         changes = json.loads(self._settings.request or "{}")
         request = {name: value for name, value in (request | changes).items() if value is not None}
@@ -221,6 +225,12 @@ class ServerModel(VisionModel):
             self._next = turn + (60 / self._settings.rate if self._settings.rate else 0)
         if self._stopped.wait(turn - now):
             raise UnreachableError("the run was stopped")
+
+
+def _message(role: str, text: str, picture: np.ndarray | None) -> dict[str, Any]:
+    if role != "user":
+        return {"role": role, "content": text}
+    return user_message(text, None if picture is None else png_bytes(picture))
 
 
 def _within(seconds: float, work: Callable[[], Any]) -> Any:

@@ -7,15 +7,26 @@ as sentences, a table and a figure; two models that answered the same questions 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from simtown.complexity.intervals import holm, share
 from simtown.complexity.model_looks import ModelLook, looks_of
-from simtown.complexity.psychometric import Answers, PsychometricCurve, bins, compare, fit_curve
+from simtown.complexity.psychometric import (
+    LEAST_ITEMS,
+    LEAST_VALUES,
+    LEVEL,
+    Answers,
+    PsychometricCurve,
+    bins,
+    compare,
+    fit_curve,
+    without_threshold,
+)
 from simtown.core import plots
 from simtown.core.files import save_text
 from simtown.core.tables import Table
@@ -24,7 +35,6 @@ from simtown.datasets.making.manifests import SEAL
 from simtown.datasets.reading.reader import Dataset
 from simtown.language.meaning.relations import LATERAL, RELATIONS
 from simtown.probes.report import Results
-from simtown.training.shares import share
 from simtown.vlm.conditions import AskedSplit
 
 if TYPE_CHECKING:
@@ -37,8 +47,10 @@ _ACROSS = 3
 _TELLS = {r.name: "left from right" if r.axis == LATERAL else "near from far" for r in RELATIONS}
 _NOTE = (
     "A threshold is halfway between chance and ceiling: 75 % right for questions of yes or no without lapses."
-    " In parentheses: 95 % intervals, of a difference by a bootstrap over the questions. Quantities go"
-    " together: vehicles that stand close also hide each other."
+    " In parentheses: 95 % intervals, of a difference by a bootstrap; questions about a picture or a group of"
+    " twins count together. p: of as clear a trend without one, by Holm's correction over all parts and"
+    " quantities of a model; there is a threshold if it is below 0.05. Quantities go together: vehicles that"
+    " stand close also hide each other."
 )
 
 
@@ -79,7 +91,8 @@ class AnsweredQuestions:
     @classmethod
     def of_results(cls, results: Results) -> AnsweredQuestions:
         """The answers in a directory of results (:mod:`simtown.vlm.vlm_run`)."""
-        columns = ["example", "family", "relation", "type", "gold", "right", *(q.column for q in QUANTITIES)]
+        columns = ["example", "cluster", "family", "relation", "type", "gold", "right"]
+        columns += [quantity.column for quantity in QUANTITIES]
         rows = {name: np.array(column) for name, column in results.rows(_PICTURE, columns).items()}
         settings = results.content["settings"]
         return cls(results.model, f"{settings['seal']} {settings['split']}", rows)
@@ -112,9 +125,11 @@ class AnsweredQuestions:
         """The answers to some questions against a quantity, and the numbers of their examples."""
         x = self.rows[column].astype(float)
         which = which & np.isfinite(x) & (x > 0)
-        gold, right, examples = (self.rows[name][which] for name in ("gold", "right", "example"))
+        names = "gold", "right", "example", "cluster"
+        gold, right, examples, cluster = (self.rows[name][which] for name in names)
         yes = np.select([gold == "yes", gold == "no"], [1, -1], 0)
-        return Answers(x[which], right, np.full(len(gold), 1 / max(len(np.unique(gold)), 2)), yes), examples
+        chance = np.full(len(gold), 1 / max(len(np.unique(gold)), 2))
+        return Answers(x[which], right, chance, yes, cluster), examples
 
 
 class FoundThreshold(NamedTuple):
@@ -126,6 +141,19 @@ class FoundThreshold(NamedTuple):
     curve: PsychometricCurve
     answers: Answers
     examples: np.ndarray
+
+    def binned(self) -> list[dict[str, float]]:
+        """Shares of right answers in up to eight bins of the quantity, with its mean "x"."""
+        x, right, cluster = self.answers.x, self.answers.right, self.answers.cluster
+        return [
+            {"x": float(np.exp(np.log(x[own]).mean())), **(share(right[own], cluster[own]) or {})}
+            for own in bins(x)
+        ]
+
+    def record(self) -> dict[str, Any]:
+        """What a figure of the curve shows."""
+        words = {"part": self.part, "title": self.quantity.title, "sentence": self.sentence()}
+        return {**words, **vars(self.curve), "bins": self.binned()}
 
     def threshold(self) -> str:
         """Such as "1.9 m (1.6 to 2.3)"."""
@@ -149,21 +177,41 @@ def _number(value: float) -> str:
 def find(
     sources: Sequence[AnsweredQuestions], quantities: Sequence[Quantity] = QUANTITIES
 ) -> list[FoundThreshold]:
-    """A curve for each model, part of the questions and quantity that varies."""
+    """A curve for each model, part of the questions and quantity that varies.
+
+    Of each model only those have a threshold whose trend is certain by Holm's correction over all of them.
+    """
     found = []
     for source in sources:
+        own = []
         for part, which in source.parts().items():
             for quantity in quantities:
                 answers, examples = source.answers(which, quantity.column)
-                if len(np.unique(answers.x)) > 1:
+                if len(np.unique(answers.x)) >= LEAST_VALUES:
                     curve = fit_curve(answers, quantity.falls)
-                    found.append(FoundThreshold(source, part, quantity, curve, answers, examples))
+                    own.append(FoundThreshold(source, part, quantity, curve, answers, examples))
+        p = np.array([one.curve.p for one in own])
+        tested = np.isfinite(p)
+        p[tested] = holm(p[tested])
+        for one, corrected in zip(own, p.tolist(), strict=True):
+            found.append(one._replace(curve=_corrected(one, corrected)))
     return found
 
 
+def _corrected(found: FoundThreshold, p: float) -> PsychometricCurve:
+    """A curve with its corrected p, and without a threshold if that is too large."""
+    curve = replace(found.curve, p=p)
+    is_kept = p <= LEVEL or curve.problem
+    return curve if is_kept else without_threshold(curve, float(found.answers.right.mean()))
+
+
 def sentences(found: Sequence[FoundThreshold]) -> list[str]:
-    """A sentence for each threshold, and of the margin also where there is none."""
-    shown = [own for own in found if not own.curve.problem or own.quantity.column == "margin"]
+    """A sentence for each threshold, and of the margin also where enough answers have none."""
+    shown = [
+        own
+        for own in found
+        if not own.curve.problem or (own.quantity is QUANTITIES[0] and own.curve.n >= LEAST_ITEMS)
+    ]
     several = len({own.source.model for own in found}) > 1
     return [f"{own.source.model} {own.sentence()}" if several else own.sentence() for own in shown]
 
@@ -186,11 +234,11 @@ def comparisons(found: Sequence[FoundThreshold]) -> Iterator[str]:
 
 def table(found: Sequence[FoundThreshold]) -> Table:
     """A row for each curve."""
-    columns = ("threshold", "low", "high", "ceiling", "guesses yes")
+    columns = ("threshold", "low", "high", "ceiling", "guesses yes", "p")
     rows = []
     for source, part, quantity, curve, answers, _ in found:
         bias = curve.bias if answers.yes.any() else np.nan
-        numbers = (curve.threshold, curve.low, curve.high, 1 - curve.lapse, bias)
+        numbers = (curve.threshold, curve.low, curve.high, 1 - curve.lapse, bias, curve.p)
         cells = ["" if np.isnan(value) else f"{value:.3g}" for value in numbers]
         rows.append([source.model, part, quantity.title, *cells, curve.n, curve.problem])
     return Table(("model", "questions", "quantity", *columns, "n", "why"), rows)
@@ -245,17 +293,15 @@ def draw(found: Sequence[FoundThreshold], path: Path) -> None:
     figure.legend(handles.values(), handles, fontsize=9, frameon=False, loc="outside upper left", ncols=3)
     bars = "Bars across: 95 % intervals of the thresholds, halfway between chance and ceiling."
     bars = bars if any(not own.curve.problem for own in found) else "No model has a threshold."
-    plots.add_footnote(figure, f"Dots: answers in up to eight bins, with Wilson intervals. {bars}")
+    plots.add_footnote(figure, f"Dots: answers in up to eight bins, with 95 % intervals. {bars}")
     plots.save_figure(figure, path)
 
 
 def _draw_curve(axes: Any, own: FoundThreshold, look: ModelLook) -> Any:
     """Draw the bins of a model's answers, and its curve and threshold; returns what a legend shows."""
-    curve, x, right = own.curve, own.answers.x, own.answers.right
-    rows = bins(x)
-    shares = [share(right[each]) or {} for each in rows]
-    middles = [float(np.exp(np.log(x[each]).mean())) for each in rows]
-    mean, low, high = (np.array([each[name] for each in shares]) for name in ("accuracy", "low", "high"))
+    curve, x = own.curve, own.answers.x
+    names = ("x", "accuracy", "low", "high")
+    middles, mean, low, high = np.array([[each[name] for name in names] for each in own.binned()]).T
     style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "markersize": 4.5}
     line = ":" if curve.problem else "none"
     dots = axes.errorbar(middles, mean, [mean - low, high - mean], linestyle=line, elinewidth=0.9, **style)

@@ -1,11 +1,11 @@
 """The protocol of a vision-language model: queries go in, what the model said comes out."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -15,6 +15,14 @@ from simtown.vlm.statements import statements
 
 #: The largest number of tokens or requests that is believed.
 _MOST = 10**9
+
+
+class Turn(NamedTuple):
+    """A message before a question: of the "system", the "user" with a picture, or the "assistant"."""
+
+    role: str
+    text: str
+    picture: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +35,8 @@ class Query:
         text: the question, and how to answer it.
         gold: the right answer, its type and the answers to choose among. No model sees the right answer.
         question: the question alone.
+        turns: messages before it.
+        letters: by answer the letter of its option, if the answers are offered as options.
     """
 
     key: str
@@ -34,6 +44,13 @@ class Query:
     text: str
     gold: Gold
     question: str = ""
+    turns: tuple[Turn, ...] = ()
+    letters: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """For each of `gold.choices` what a model says to choose it: the answer, or its letter."""
+        return tuple(self.letters.get(choice, choice) for choice in self.gold.choices)
 
     @property
     def statements(self) -> tuple[tuple[str, ...], ...]:
@@ -107,9 +124,11 @@ class VisionModel(ABC):
     Attributes:
         identity: what tells its answers from those of another model of the same name, such as a digest of
             its weights; "" if nothing does.
+        holds_turns: whether it can be given messages before a question.
     """
 
     identity = ""
+    holds_turns = False
 
     @abstractmethod
     def ask(self, queries: Iterable[Query]) -> Iterator[tuple[Query, Said]]:

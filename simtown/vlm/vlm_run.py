@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 import msgspec
 import numpy as np
 
+from simtown.complexity.intervals import share
 from simtown.core.files import DamagedError, as_json, save_text
 from simtown.core.options import SettingsError, check, recorded
 from simtown.core.progress import Bars, no_bars
@@ -23,18 +24,19 @@ from simtown.core.tables import Table
 from simtown.core.untrusted import markdown, open_to_append, parse_json
 from simtown.core.version import __version__
 from simtown.datasets.making.manifests import SEAL
-from simtown.datasets.proving.twin_groups import group_accuracies
+from simtown.datasets.proving.twin_groups import chances_of_groups, group_outcomes
 from simtown.datasets.reading.reader import Dataset
 from simtown.language.words.grammar import spoken_names
 from simtown.language.words.replies import read_reply, score_reply
 from simtown.probes.model_names import without_folders
 from simtown.probes.report import SCHEMA, SUMMARY, Results, pages, write_rows
-from simtown.training.shares import share
 from simtown.vlm import thresholds
+from simtown.vlm.chances import best_constants, chance, is_right_constantly
 from simtown.vlm.conditions import AskedExample, AskedSplit, Condition, picture
 from simtown.vlm.controls import CONTROLS
 from simtown.vlm.models import open_model
-from simtown.vlm.referee import referee, verdict
+from simtown.vlm.prompting import Prompting, over_samples, positions
+from simtown.vlm.referee import in_words, referee, verdict
 from simtown.vlm.vision_model import Query, Said, normalise
 from simtown.vlm.vlm_settings import VlmSettings
 
@@ -45,12 +47,15 @@ _COMMAND = "simtown evaluate"
 Row = dict[str, Any]
 #: What stands below the table of accuracies.
 _NOTE = (
-    "(95 %): Wilson interval. Shares of what is not right: wrong, replies with another answer; unparsed, "
+    "(95 %): interval, in which questions about a picture, or a group of twins, count together. Shares of "
+    "what is not right: wrong, replies with another answer; unparsed, "
     "replies in which no answer was found; refused, questions that the server refused. cut: share of replies "
-    "that were cut off, with or without an answer. constant: the best single answer to all questions of a "
-    "family."
+    "that were cut off, with or without an answer. chance: right by guessing among the answers. constant: "
+    "right by the most frequent answer of each family in training."
 )
 _PAGES = ("summary.csv", "summary.md", "verdict.csv", "thresholds.csv", "thresholds.md", "thresholds.png")
+#: The page of the results (:mod:`simtown.vlm.evaluation_page`), its rows, and its folder of pictures.
+PAGE, ROWS, PICTURES = "index.html", "rows.js", "pictures"
 _ROWS = (f"{name}.parquet" for name in ("picture", *CONTROLS))
 #: Shares of the rows, beside those that are right.
 _SHARES = ("wrong", "unparsed", "refused", "cut")
@@ -58,8 +63,9 @@ _SHARES = ("wrong", "unparsed", "refused", "cut")
 _SAID = ("finish", "reasoning", "problem", "refused", "read", "written", "requests", "seconds")
 #: How servers say that a reply was cut.
 _CUT = ("length", "max_tokens")
+_OWNED = frozenset({SUMMARY, ANSWERS_FILE, *_PAGES, *_ROWS, PAGE, ROWS, PICTURES})
 #: The record of a directory of results.
-RECORD = RunRecord(SUMMARY, _COMMAND, _COMMAND, frozenset({SUMMARY, ANSWERS_FILE, *_PAGES, *_ROWS}), SCHEMA)
+RECORD = RunRecord(SUMMARY, _COMMAND, _COMMAND, _OWNED, SCHEMA)
 
 
 def evaluate_model(
@@ -94,11 +100,17 @@ def evaluate_model(
     count = min(len(asked), settings.examples or len(asked))
     if not count:
         raise SettingsError(f"of {dataset.name} has no examples: choose another", "split")
+    prompting = Prompting(settings, asked)
     opened = open_model(model, settings, device, allow_model)
+    if (settings.shots or settings.system) and not opened.holds_turns:
+        option = "shots" if settings.shots else "system"
+        raise SettingsError(f"needs a model of hf: or openai:, not {model}", option)
     kept = recorded(settings) | {"model": without_folders(model), "weights": opened.identity}
+    constants = best_constants(dataset)
     kept |= {"data": dataset.name, "seal": dataset.manifest[SEAL]}
     fresh = {"version": __version__, "settings": kept, "tasks": {}}
     conditions: dict[str, tuple[Condition, int]] = {"picture": (picture, count)}
+    conditions |= {f"sample-{number}": (picture, count) for number in range(2, (settings.samples or 1) + 1)}
     if settings.controls:
         few = min(count, settings.controls)
         conditions |= {name: (control, few) for name, control in CONTROLS.items()}
@@ -109,13 +121,14 @@ def evaluate_model(
         order = _asking_order(number) if shuffled else range(number)
         for example in map(asked.__getitem__, order):
             for query in condition(example):
-                yield example, replace(query, key=f"{name}/{query.key}")
+                put = prompting.put(query, example.number)
+                yield example, replace(put, key=f"{name}/{query.key}")
 
     path = out / ANSWERS_FILE
     with RECORD.opened(out, fresh, _deciding) as content, open_to_append(path) as file:
         answers = read_answers(path, file)
         controls = [name for name in conditions if name in CONTROLS]
-        total = count + sum(1 for name in controls for _ in queries(name))
+        total = count * (settings.samples or 1) + sum(1 for name in controls for _ in queries(name))
         progress = bars(f"evaluate {model}", total)
         progress(min(total, sum(key.partition("/")[0] in conditions for key in answers)))
         in_turn = (query for name in conditions for _, query in queries(name, shuffled=True))
@@ -133,26 +146,30 @@ def evaluate_model(
         tasks: dict[str, list[Row]] = {}
         for name in conditions:
             tasks[name] = rows = [
-                _row(example, query, normalise(answers[query.key], query)) for example, query in queries(name)
+                _row(example, query, normalise(answers[query.key], query), constants)
+                for example, query in queries(name)
             ]
             if rows:
                 write_rows(out / f"{name}.parquet", {key: [row[key] for row in rows] for key in rows[0]})
                 content["tasks"][name] = as_json(summary(rows, settings.price))
+        content["positions"] = positions(tasks["picture"])
+        content["samples"] = _samples([rows for name, rows in tasks.items() if name not in CONTROLS])
         content["verdict"] = as_json(referee(tasks)) if settings.controls else None
         every = [row for rows in tasks.values() for row in rows]
         content["total"] = as_json(_costs(every, settings.price))
-        content["twins"] = twins(asked, tasks["picture"])
-        RECORD.save(out, content)
+        content["twins"] = as_json(twins(asked, tasks["picture"]))
         results = Results(out, content)
-        notes = [_NOTE, *_remarks(every, settings.price)]
+        found = thresholds.find([thresholds.AnsweredQuestions.of_results(results)])
+        content["thresholds"] = as_json([own.record() for own in found if not own.curve.problem])
+        RECORD.save(out, content)
+        notes = [headline(content["tasks"]["picture"]), _NOTE, *_remarks(every, settings.price)]
+        notes += _sentences(content["positions"], content["samples"])
         if content["twins"]:
-            shown = [f"{name} {it['accuracy']:.3f}" for name, it in content["twins"].items() if it]
-            notes.append(f"Twins: {', '.join(shown)}; by guessing pair 0.250, group 0.062.")
+            notes.append(_twin_sentence(content["twins"]))
         written = pages(results, table(results), notes, text_columns=2)
         if content["verdict"]:
             written["verdict.csv"] = (judged := verdict(content["verdict"])).csv()
-            written["summary.md"] += f"\n{judged.markdown(2)}\n"
-        found = thresholds.find([thresholds.AnsweredQuestions.of_results(results)])
+            written["summary.md"] += f"\n{in_words(content['verdict'])}\n\n{judged.markdown(3)}\n"
         written["summary.md"] += "".join(f"\n- {markdown(line)}" for line in thresholds.write(found, out))
         for name, text in written.items():
             save_text(out / name, text)
@@ -196,9 +213,53 @@ def read_answers(path: Path, file: BinaryIO) -> dict[str, Said]:
     return answers
 
 
-def _row(example: AskedExample, query: Query, said: Said) -> Row:
+def headline(task: Mapping[str, Any]) -> str:
+    """The accuracy in words, beside that of guesses and of constant answers."""
+    constant = task["constant"]
+    most = max(task["chance"], constant["high"])
+    verdict = "better than both" if task["low"] > most else "not measurably better than both"
+    others = f"guessing has {task['chance']:.3f}, the best constants {constant['accuracy']:.3f}"
+    interval = f"{task['accuracy']:.3f} ({task['low']:.3f} to {task['high']:.3f})"
+    return f"Right in {interval} of {task['n']:,} questions; {others}: {verdict}."
+
+
+def _samples(samples: Sequence[Sequence[Row]]) -> dict[str, Any]:
+    """Shares over several samples of the same questions; {} of one."""
+    if len(samples) == 1:
+        return {}
+    clusters, found = [row["cluster"] for row in samples[0]], over_samples(samples)
+    shares: dict[str, Any] = {name: share(found[name], clusters) for name in ("any", "majority")}
+    return shares | {"agreement": float(found["agreement"].mean()), "k": len(samples)}
+
+
+def _sentences(letters: Mapping[str, Any], samples: Mapping[str, Any]) -> list[str]:
+    """What positions of options and several samples show, in words."""
+    each = [f"{name} chosen {it['chosen']:.3f}, right {it['right']:.3f}" for name, it in letters.items()]
+    lines = [f"Options: {'; '.join(each)}."] if each else []
+    if samples:
+        shown = [
+            f"{words} {it['accuracy']:.3f} ({it['low']:.3f}-{it['high']:.3f})"
+            for words, it in ((f"pass@{samples['k']}", samples["any"]), ("majority", samples["majority"]))
+        ]
+        lines.append(f"Samples: {', '.join(shown)}, agreement {samples['agreement']:.3f}.")
+    return lines
+
+
+def _twin_sentence(found: Mapping[str, Any]) -> str:
+    """The accuracies of twins, and those of guesses, in words."""
+    shown = [
+        f"{name} {it['accuracy']:.3f} ({it['low']:.3f}-{it['high']:.3f}, n {it['n']:,})"
+        for name, it in found.items()
+        if it and name != "chance"
+    ]
+    guessed = [f"{name} {value:.3f}" for name, value in found["chance"].items() if value == value]
+    return f"Twins: {', '.join(shown)}; by guessing {', '.join(guessed)}."
+
+
+def _row(example: AskedExample, query: Query, said: Said, constants: dict[str, str]) -> Row:
     """A row of results: the question, the reply and its score."""
-    gold, names = query.gold, spoken_names(query.gold.type)
+    gold, letters = query.gold, query.letters
+    names = spoken_names(gold.type) | {letter: answer for answer, letter in letters.items()}
     reply = read_reply(said.text, gold.type, gold.choices, names)
     score = score_reply(said.text, gold, names)
     by_answer = dict(zip(gold.choices, said.scores, strict=True)) if said.scores else {}
@@ -211,11 +272,15 @@ def _row(example: AskedExample, query: Query, said: Said) -> Row:
         "reply": said.text,
         "answer": reply.answer,
         "why": said.problem or reply.why,
+        "letter": letters.get(gold.answer, ""),
+        "chosen": letters.get(reply.answer or "", ""),
         "score": score,
         "right": score == 1,
         "wrong": reply.answer is not None and score != 1,
         "unparsed": reply.answer is None and not said.refused,
         "cut": said.finish.lower() in _CUT,
+        "chance": chance(gold),
+        "constant": is_right_constantly(constants, example.example.family, gold),
         "log_odds": by_answer["yes"] - by_answer["no"] if by_answer and gold.type == "truth" else None,
         "scores": said.scores and list(said.scores),
         **{name: getattr(said, name) for name in _SAID},
@@ -223,20 +288,21 @@ def _row(example: AskedExample, query: Query, said: Said) -> Row:
 
 
 def summary(rows: Sequence[Row], price: str | None = None) -> dict[str, Any]:
-    """Accuracies of some rows with 95 % Wilson intervals, and shares of what is not right.
+    """Accuracies of some rows with 95 % intervals, and shares of what is not right.
 
     Returns:
-        "accuracy", "low", "high", "n"; the shares of replies that are "wrong", that are "unparsed", without
-        an answer, of questions that were "refused", and of replies that were "cut"; "constant", the share
-        that the best single answers of each family would have; "parts", the same by family, of the paper's
+        "accuracy", "low", "high", "n", "clusters"; the shares of replies that are "wrong", that are
+        "unparsed", without an answer, of questions that were "refused", and of replies that were "cut";
+        "chance", the share that guesses have right, and "constant", the share that the best constants of
+        :mod:`simtown.vlm.chances` have, with its interval; "parts", the same by family, of the paper's
         questions by relation; tokens "read" and "written", "requests", "seconds", and "cost" in dollars.
     """
 
     def part(own: Sequence[Row]) -> dict[str, Any]:
-        families = {row["family"]: [r["gold"] for r in own if r["family"] == row["family"]] for row in own}
-        constant = sum(max(map(golds.count, golds)) for golds in families.values()) / len(own)
-        others = {name: sum(row[name] for row in own) / len(own) for name in _SHARES}
-        return {**(share([row["right"] for row in own]) or {}), **others, "constant": constant}
+        clusters = [row["cluster"] for row in own]
+        right, constant = (share([row[name] for row in own], clusters) for name in ("right", "constant"))
+        others = {name: sum(row[name] for row in own) / len(own) for name in (*_SHARES, "chance")}
+        return {**(right or {}), **others, "constant": constant}
 
     by_part: dict[str, list[Row]] = {}
     for row in rows:
@@ -280,20 +346,30 @@ def twins(asked: AskedSplit, rows: Sequence[Row]) -> dict[str, Any] | None:
     whole = len(rows) // settings.block * settings.block
     if not settings.twins or not whole:
         return None
-    groups = asked.examples.column("group")[:whole]
-    right = np.array([row["right"] for row in rows[:whole]])
-    found = group_accuracies(groups, right, settings.questions_per_picture)
-    return {name: share(outcomes) for name, outcomes in found.items()}
+    groups, each = asked.clusters[:whole], settings.questions_per_picture
+    right, chances = (np.array([row[name] for row in rows[:whole]]) for name in ("right", "chance"))
+    found = {name: share(*outcomes) for name, outcomes in group_outcomes(groups, right, each).items()}
+    return {**found, "chance": chances_of_groups(groups, chances, each)}
 
 
 def table(results: Results) -> Table:
     """A row for each condition; below that of the picture one for each relation or family."""
-    columns = ("condition", "questions", "n", "accuracy", "(95 %)", *_SHARES, "constant")
+    columns = (
+        "condition",
+        "questions",
+        "n",
+        "accuracy",
+        "(95 %)",
+        *_SHARES,
+        "chance",
+        "constant",
+        "constant (95 %)",
+    )
 
     def row(name: str, part: str, it: Mapping[str, Any]) -> list[object]:
-        interval = f"{it['low']:.3f}-{it['high']:.3f}"
-        shares = [it[column] for column in (*_SHARES, "constant")]
-        return [name, part, it["n"], it["accuracy"], interval, *shares]
+        shares, constant = [it[column] for column in (*_SHARES, "chance")], it["constant"]
+        others = [*shares, constant["accuracy"], _interval(constant)]
+        return [name, part, it["n"], it["accuracy"], _interval(it), *others]
 
     rows = []
     for name, task in results.tasks.items():
@@ -301,3 +377,7 @@ def table(results: Results) -> Table:
         parts = task["parts"] if name == "picture" and len(task["parts"]) > 1 else {}
         rows += [row(name, part, it) for part, it in parts.items()]
     return Table(columns, rows)
+
+
+def _interval(it: Mapping[str, Any]) -> str:
+    return f"{it['low']:.3f}-{it['high']:.3f}"

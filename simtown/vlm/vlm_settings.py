@@ -36,6 +36,13 @@ _REQUEST = (
     '{"max_tokens": null, "max_completion_tokens": 500, "temperature": null}.'
 )
 
+_CHOICES = (
+    "letters: offer the answers as lettered options, in orders drawn by the number of the example. The "
+    "summary then has the share of each position."
+)
+_SAMPLES = "Ask each question so many times, at temperature 1: pass@k, majority, agreement."
+_SHOTS = "Show so many training examples with their answers before each question."
+
 
 def _request_problem(request: str) -> str:
     try:
@@ -62,6 +69,10 @@ class VlmSettings:
     examples: int | None = option(None, _EXAMPLES, low=1, recorded=False)
     controls: int = option(200, _CONTROLS, low=0, recorded=False)
     answers: str = option("auto", _ANSWERS, choices=("auto", "scores", "reply"))
+    choices: str | None = option(None, _CHOICES, choices=("letters",))
+    system: str | None = option(None, "A system prompt, for models of hf: and openai:.")
+    shots: int | None = option(None, _SHOTS, low=1, high=16)
+    samples: int | None = option(None, _SAMPLES, low=2, high=64)
     max_tokens: int = option(64, "Most tokens of a reply.", low=1)
     dtype: str = option("auto", "Numbers of the model: auto (as stored), or a float type.", choices=DTYPES)
     batch: int = option(8, "Questions to a model of hf: or clip: at once.", low=1, recorded=False)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from simtown.complexity.intervals import difference, share
 from simtown.complexity.model_looks import looks_of
 from simtown.core import plots
 from simtown.core.files import save_text
@@ -22,7 +23,6 @@ from simtown.datasets.making.generate import generate
 from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.source import check_settings
-from simtown.training.shares import share
 from simtown.vlm.thresholds import QUANTITIES, AnsweredQuestions, find
 
 #: What may change, and how an axis calls it.
@@ -99,7 +99,7 @@ def evaluate_over(
             raise
         thresholds = {own.part: own for own in find([answered], QUANTITIES[:1])}
         for part, which in answered.parts().items():
-            right = share(answered.rows["right"][which]) or {}
+            right = share(answered.rows["right"][which], answered.rows["cluster"][which]) or {}
             row = {"questions": part, axis.name: value, **right, **dict.fromkeys(_THRESHOLD, "")}
             if own := thresholds.get(part):
                 curve = own.curve
@@ -116,11 +116,10 @@ def evaluate_over(
 def _sentence(axis: str, rows: Sequence[Mapping[str, Any]], steps: Sequence[str]) -> str:
     """The change of accuracy and threshold from the smallest value to the largest."""
     few, many = rows[0], rows[-1]
-    change = many["accuracy"] - few["accuracy"]
-    half = 1.96 * sum(row["accuracy"] * (1 - row["accuracy"]) / row["n"] for row in (few, many)) ** 0.5
+    change, low, high = difference(many, few)
     ends = ", ".join(f"{row['accuracy']:.3f} at {axis}={row[axis]}" for row in (few, many))
     return (
-        f"{few['questions']}: {ends}; change {change:+.3f} ({change - half:+.3f} to {change + half:+.3f}). "
+        f"{few['questions']}: {ends}; change {change:+.3f} ({low:+.3f} to {high:+.3f}). "
         f"Threshold of the margin at {'; '.join(steps)}"
     )
 

@@ -78,19 +78,19 @@ def test_the_packaged_table_is_a_template(written):
 
 @pytest.mark.parametrize("choice", ["", "VG", "visual genome", "zipf", "missing.csv", "zipf-1", "."])
 def test_unknown_choices_name_the_known_ones(choice):
-    with pytest.raises(ValueError, match="vg, uniform, zipf:S or an existing CSV file"):
+    with pytest.raises(ValueError, match="zipf:S"):
         frequencies(choice, 5)
 
 
 @pytest.mark.parametrize("power", ["", "a", "-1", "11", "nan", "inf", "1,5"])
 def test_zipf_needs_a_sensible_power(power):
-    with pytest.raises(ValueError, match="not a power between 0 and 10, such as zipf:1"):
+    with pytest.raises(ValueError, match="between 0 and 10"):
         frequencies(f"zipf:{power}", 5)
 
 
 def test_vg_has_more_than_the_catalogue_and_no_more():
     assert all(len(role) == len(ENTITIES) for role in frequencies("vg", len(ENTITIES)))
-    with pytest.raises(ValueError, match="`frequencies=vg` lists 150 entities, fewer than `entities=151`"):
+    with pytest.raises(ValueError, match=r"`frequencies=vg`.*`entities=151`"):
         frequencies("vg", 151)
 
 

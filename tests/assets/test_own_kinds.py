@@ -216,7 +216,7 @@ def test_a_mesh_in_a_folder_below_with_its_picture_beside_it(monkeypatch, tmp_pa
     (tmp_path / "models").mkdir()
     content = re.sub(rb'"images":.*?\]', lambda found: named.ljust(len(found[0])), content)
     (tmp_path / "models" / "box.glb").write_bytes(content)
-    with pytest.raises(KindsError, match=r"box.glb: it needs my skin.png"):
+    with pytest.raises(KindsError, match=r"box.glb.* my skin.png"):
         read(monkeypatch, tmp_path, BOX, 'mesh = "models/box.glb"')
     picture.save(tmp_path / "models" / "my skin.png")
     assert read(monkeypatch, tmp_path, BOX, 'mesh = "models/box.glb"')[1] == "green"
@@ -227,10 +227,10 @@ def test_an_obj_file_needs_what_it_names_and_says_nothing_of_metres(monkeypatch,
     monkeypatch.setenv(VARIABLE, str(folder))
     assert [kind.read()[1] for kind in load(ENTITIES)] == ["red", "orange"]
     (folder / "dinghy.toml").write_text("length = 2")
-    with pytest.raises(KindsError, match="no metres and axes: give length, forward and up"):
+    with pytest.raises(KindsError, match="length, forward and up"):
         load(ENTITIES)[0].read()
     (folder / "dinghy.mtl").unlink()
-    with pytest.raises(KindsError, match=r"dinghy.obj: it needs dinghy.mtl: put the file into"):
+    with pytest.raises(KindsError, match=r"dinghy.obj.* dinghy.mtl"):
         load(ENTITIES)
 
 

@@ -29,7 +29,7 @@ class Observer(NamedTuple):
         x = np.exp(rng.uniform(*np.log(between), n))
         yes = np.where(rng.random(n) < 0.5, 1, -1) * (self.chance == 0.5)
         right = rng.random(n) < self.accuracy(x, yes)
-        return Answers(x, right, np.full(n, self.chance), yes)
+        return Answers(x, right, np.full(n, self.chance), yes, np.arange(n))
 
 
 #: What the intervals are measured with: answers and observers.

@@ -1,6 +1,5 @@
 """Seeds, intervals and resampling."""
 
-import csv
 import importlib
 from dataclasses import replace
 from itertools import product
@@ -53,6 +52,15 @@ def test_intervals_over_seeds_cover_the_truth_and_those_over_items_do_not(covera
     assert covered(coverage, 0, 1, 15)["need"] < 0.75
 
 
+@pytest.mark.parametrize(
+    ("number", "spacing", "claims"), [(0, 4, True), (2, 1.4, True), (2, 10, False), (3, 2, False)]
+)
+def test_a_place_between_two_sizes_is_claimed_only_where_the_curve_is_even(coverage, number, spacing, claims):
+    line = coverage.measure_shape(coverage.SHAPES[number], spacing, 5, 30, replicates=80)
+    assert (line["claimed"] > 0.9, line["claimed"] < 0.1) == (claims, not claims)
+    assert (line["coverage"] if claims else line["coverage_of_refused"]) > 0.85
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seeds", [2, 3, 5, 10])
 @pytest.mark.parametrize("number", [0, 2, 3, 4, 5])
@@ -85,6 +93,19 @@ def test_an_interval_names_what_varied(data, world, over):
     assert too_narrow(over) == (over == "weights and items")
     assert ("too narrow" in marked(over)) == too_narrow(over)
     assert narrowest(over, "items only", over) == "items only"
+
+
+def test_the_label_says_what_varied_around_the_need():
+    runs = [
+        Run("pbn", 5, False, n, s, f"{n}{s}", np.arange(400) < 400 * share, s if n > 900 else 0, 0)
+        for n, share in ((500, 0.55), (800, 0.6), (1000, 0.7), (2000, 0.8), (4000, 0.9))
+        for s in range(3)
+    ]
+    found = estimate(runs, targets=(0.58, 0.75), replicates=40).rows
+    assert {(r.target, r.interval_over) for r in found if r.rule == "isotonic"} == {
+        (0.58, "weights and items"),
+        (0.75, "weights, data and items"),
+    }
 
 
 def curve(runs, replicates=4000):
@@ -124,8 +145,9 @@ def test_the_luck_of_items_counts_once():
 
 
 def test_seeds_are_drawn_together_for_all_models_and_worlds():
-    """A second model that needs twice as many with every seed: their ratio is 2 in every replicate."""
-    shares = {500: (0.52, 0.55, 0.6), 1000: (0.6, 0.7, 0.8), 2000: (0.9, 0.92, 0.95)}
+    """A second model that needs twice as many with every seed: their ratio is about 2."""
+    means = zip((500, 700, 1000, 1400, 2000, 2800), (0.54, 0.61, 0.67, 0.73, 0.78, 0.82), strict=True)
+    shares = {n: (mean - 0.02, mean, mean + 0.02) for n, mean in means}
     worlds, models = (5, 15), {"pbn": 1, "cnn-lstm": 2}
     runs = [
         Run(model, k, False, n * times, s, f"{model}{k}{s}", np.arange(400) < 400 * share, s, s)
@@ -135,11 +157,12 @@ def test_seeds_are_drawn_together_for_all_models_and_worlds():
     found = estimate(runs, targets=(0.7,), replicates=200)
     for ratio in found.ratios:
         if ratio.rule == "isotonic":
-            assert (ratio.low, ratio.at_least, ratio.high) == pytest.approx((2, 2, 2))
+            assert ratio.at_least == pytest.approx(2)
+            assert 1.8 < ratio.low < 2 < ratio.high < 2.2
     (row,) = (r for r in found.rows if (r.model, r.entities, r.rule) == ("pbn", 5, "isotonic"))
     assert row.high > 1.3 * row.low
     for exponent in found.exponents:
-        assert (exponent.low, exponent.high) == pytest.approx((0, 0), abs=1e-9)
+        assert (exponent.low, exponent.high) == pytest.approx((0, 0), abs=0.1)
 
 
 def test_the_same_items_are_drawn_for_all_runs_of_a_test_set():
@@ -170,18 +193,24 @@ def test_a_paired_ratio_is_narrower_than_an_unpaired_one():
     assert "not paired" in estimate(unpaired, replicates=40).notes[0]
 
 
-def test_seeds_missing_at_the_large_sizes():
+def test_sizes_without_all_seeds_do_not_count():
     runs = [r for r in simulate({("pbn", 5): 900.0}, seeds=3) if r.seed == 0 or r.train_size < 10000]
     found = estimate(runs, replicates=60)
-    assert found.table()[0]["seeds"] == "1–3"
-    assert np.isfinite(found.curves[0].accuracy).all()
+    assert found.table()[0]["seeds"] == "3"
+    assert found.curves[0].sizes[-1] == 5000
+    assert found.notes[0].startswith("2 of 14 runs are left out")
 
 
 def test_the_page_on_intervals_shows_the_measured_coverage(coverage):
     root = Path(__file__).parents[2]
-    with open(root / "benchmarks" / "results" / "coverage.csv", encoding="utf-8") as file:
-        lines = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    assert coverage.table(lines) in (root / "docs" / "reproduce" / "intervals.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "reproduce" / "intervals.md").read_text(encoding="utf-8")
+    lines = coverage.read_rows(root / "benchmarks" / "results" / "coverage.csv")
+    assert coverage.table(lines) in page
+    shapes = coverage.read_rows(root / "benchmarks" / "results" / "coverage-shapes.csv")
+    assert coverage.shapes_table(shapes) in page
+    for line in shapes:  # what is claimed is covered
+        if float(line["claimed"]) >= coverage.MOST:
+            assert float(line["coverage"]) > 0.91, line
     for line in lines:  # what is not marked is covered
         if marked(line["interval_over"]) == line["interval_over"]:
             assert float(line["coverage"]) > 0.9, line

@@ -9,7 +9,7 @@ import pytest
 
 from simtown.complexity.curves import ABOVE, BELOW
 from simtown.complexity.estimate import estimate
-from simtown.complexity.needs import Addition
+from simtown.complexity.quantities import Addition
 from tests.complexity.simulated import SIZES, exact, simulate
 
 

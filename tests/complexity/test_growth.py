@@ -78,7 +78,7 @@ def test_slope_of_two_worlds_on_a_line_with_a_third_beyond():
 def known(need):
     """A curve of a model that needs so many; sizes from 20 to 20,000."""
     samples = {"isotonic": np.full((1, 41), need)}
-    return SimpleNamespace(samples=samples, sizes=np.array([20, 20000]), interval_over="items only")
+    return SimpleNamespace(samples=samples, sizes=np.array([20, 20000]), over=("items only",))
 
 
 NEEDS = st.lists(st.sampled_from([BELOW, ABOVE, 30.0, 400.0, 9000.0]), min_size=4, max_size=4)

@@ -9,7 +9,7 @@ import pytest
 from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import read_and_count
 from simtown.complexity.need_report import report, write_tables
-from simtown.complexity.needs import SMALLEST
+from simtown.complexity.quantities import SMALLEST
 from simtown.core.console import PlainConsole
 from tests.complexity.simulated import SIZES, exact, simulate, store
 

@@ -41,6 +41,7 @@ complexity: sweep
 bench render: --size 32 --scenes 1 --repeats 1 --device cpu --out b.csv
 [vlm]
 thresholds: a
+compare: a b
 [vg]
 vg prepare: relationships.json --out vg
 vg stats: vg

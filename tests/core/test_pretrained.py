@@ -54,7 +54,7 @@ def unreachable(request, monkeypatch):
 
 @pytest.mark.parametrize("load", [encoder, scorer, vision])
 def test_a_hub_that_cannot_be_reached_is_named_at_once(load, unreachable):
-    with pytest.raises(FileNotFoundError, match=r"nobody/nothing.*hub cannot be reached"):
+    with pytest.raises(FileNotFoundError, match=r"nobody/nothing.*hub"):
         load("nobody/nothing")
 
 

@@ -38,7 +38,7 @@ def test_a_run_is_begun_once_and_continued(tmp_path):
 def test_other_settings_are_refused_with_both_values_and_nothing_changes(tmp_path):
     with RECORD.opened(tmp_path, {"settings": SETTINGS}):
         before = (tmp_path / "run.json").read_bytes()
-    with pytest.raises(ForeignDirectoryError, match="holds results with other settings: seed 0, now 1; give"):
+    with pytest.raises(ForeignDirectoryError, match="seed 0, now 1"):
         RECORD.opened(tmp_path, {"settings": SETTINGS | {"seed": 1}}).__enter__()
     assert (tmp_path / "run.json").read_bytes() == before
 
@@ -59,7 +59,7 @@ def test_a_record_that_lacks_something_is_damaged(tmp_path):
 
 def test_a_directory_with_another_file_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(ForeignDirectoryError, match=r"holds thesis\.tex, which simtown toy did not make"):
+    with pytest.raises(ForeignDirectoryError, match=r"thesis\.tex.*simtown toy"):
         RECORD.opened(tmp_path, {"settings": SETTINGS}).__enter__()
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
@@ -84,7 +84,7 @@ NO_RECORDS = [
 
 
 def test_a_record_that_is_none_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="made by simtown toy"):
+    with pytest.raises(FileNotFoundError, match="simtown toy"):
         RECORD.load(tmp_path)
     for content, error, words in NO_RECORDS:
         (tmp_path / "run.json").write_text(content)

@@ -151,7 +151,7 @@ def test_pictures_are_png_or_jpeg(tmp_path):
             untrusted.open_picture(tmp_path / name)
     Image.new("RGB", (5, 4)).save(tmp_path / "a.eps")  # Pillow starts another program to read it
     for name in ("a.gif", "a.eps"):
-        with pytest.raises(RefusedError, match=f"the {name} is not a PNG or JPEG"):
+        with pytest.raises(RefusedError, match=f"{name} .*PNG or JPEG"):
             untrusted.parse_picture((tmp_path / name).read_bytes(), name)
     assert untrusted.parse_picture((tmp_path / "a.png").read_bytes(), "a").size == (5, 1)
 

@@ -20,11 +20,10 @@ from simtown.core.pool import Processes, ignore
 from simtown.datasets.audit import features, pictures, repeats, run, small_models, statistics
 from simtown.datasets.audit.findings import LEVEL, Finding, judge, mutual_information, wilson
 from simtown.datasets.audit.rows import DatasetRows, Neighbourhoods
-from simtown.datasets.making import manifests
-from simtown.datasets.making.shards import checksum
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.language.meaning.relations import RELATION_NAMES
+from tests.datasets.conftest import reseal
 
 SETTINGS = Settings(entities=8, n=1_600, val=40, test=600, width=32, height=32, shard=800)
 
@@ -40,16 +39,7 @@ def plant(directory, change, splits=("train", "test")):
         if path.name.split("-")[0] in splits:
             with h5py.File(path, "r+") as file:
                 change(file, np.random.default_rng(len(path.name)))
-    return seal(directory)
-
-
-def seal(directory):
-    """Write the checksums of the shards as they are now into the manifest, as whoever hides a change does."""
-    manifest = manifests.load(directory)
-    for name, entry in manifest["shards"].items():
-        entry |= {"sha256": checksum(directory / name), "bytes": (directory / name).stat().st_size}
-    manifests.save(directory, manifest)
-    return directory
+    return reseal(directory)
 
 
 def audited(directory):
@@ -212,7 +202,7 @@ def repeat_in_all_ways(directory):
         test["scene/entity"][10:14] = first["scene/entity"][70:74]
         test["scene/pose"][10:14] = nudge(np.random.default_rng(1), first["scene/pose"][70:74])
         test["images"][80] = np.clip(first["images"][90].astype(int) + 3, 0, 255)
-    return seal(directory)
+    return reseal(directory)
 
 
 def repetitions(directory, pool):
@@ -255,7 +245,7 @@ def test_of_many_pictures_some_are_compared_with_all_and_equal_ones_still_found(
         h5py.File(directory / "test-00000.h5", "r+") as test,
     ):
         test["images"][80] = np.clip(train["images"][88].astype(int) + 3, 0, 255)
-    assert repeated(seal(directory)) == [["train 840", "train 40"], ["test 80", "train 88"]]
+    assert repeated(reseal(directory)) == [["train 840", "train 40"], ["test 80", "train 88"]]
 
 
 PLACES = st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=1, max_size=60)
@@ -303,7 +293,7 @@ def test_a_picture_under_another_scene_is_found(change, clean, copy):
     exchanged = copy(clean)
     with h5py.File(clean / "train-00001.h5") as train, h5py.File(exchanged / "test-00000.h5", "r+") as test:
         test["images"][17] = DISGUISES[change](train["images"][4])
-    found, *_ = repetitions(seal(exchanged), Processes())
+    found, *_ = repetitions(reseal(exchanged), Processes())
     (warning,) = (f for f in found.values() if f.status == "warn")
     assert warning.check == "repeated pictures"
     assert warning.details == {"repeated": 1, "n": 2_240, "first": [["test 17", "train 804"]]}
@@ -319,7 +309,7 @@ def test_a_scene_a_step_away_is_another_if_its_picture_is_equal(noise, moved, re
         test["images"][17] = np.clip(np.rint(picture), 0, 255)
         test["scene/entity"][17] = train["scene/entity"][4]
         test["scene/pose"][17] = train["scene/pose"][4] + [moved, 0, 0]
-    found, *_ = repetitions(seal(changed), Processes())
+    found, *_ = repetitions(reseal(changed), Processes())
     assert found["repeated pictures", "all"].details["repeated"] == repeated
 
 

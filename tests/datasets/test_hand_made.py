@@ -152,11 +152,6 @@ def test_the_answer_is_the_towns(seed, x, other):
     assert example.margin == pytest.approx(abs(answer.margin), abs=1e-4)
 
 
-def test_what_is_no_example_is_named(tmp_path):
-    with pytest.raises(TypeError, match="Town"):
-        simtown.write_dataset([Town()], tmp_path / "data")
-
-
 REFUSED = [("What is left of the taxi?", "data sets do not ask"), ("Is the taxi near the bus?", "do not ask")]
 REFUSED += [("Is the taxi left of the ambulance?", "too close to say"), ("Is it?", "not understood")]
 REFUSED += [(f"Is the taxi {'very ' * 99} red?", "TownError")]
@@ -176,7 +171,7 @@ def test_what_no_data_set_asks_is_refused_in_one_line(question, why):
 
 def test_what_cannot_be_written_is_refused(examples, written, tmp_path):
     larger = Town(1).example("Is there a bus?", (96, 64))
-    with pytest.raises(HandMadeError, match="of one size, not 64x64 and 96x64"):
+    with pytest.raises(HandMadeError, match="64x64 and 96x64"):
         simtown.write_dataset([*examples, larger], tmp_path / "data")
     with pytest.raises(HandMadeError, match="not none"):
         simtown.write_dataset([], tmp_path / "data")

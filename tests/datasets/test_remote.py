@@ -145,7 +145,7 @@ def test_damage_behind_a_url_is_found(town):
     files = fsspec.filesystem("s3")
     whole = files.cat_file(f"{town}/val-00000.h5")
     files.pipe_file(f"{town}/val-00000.h5", whole[:-1] + bytes([whole[-1] ^ 1]))
-    with pytest.raises(DamagedError, match="does not match its checksum"):
+    with pytest.raises(DamagedError, match="checksum"):
         open_dataset(town).val.images([0])
     assert verify(town).problems == ["val-00000.h5: it does not match its checksum: a byte of it was changed"]
     files.pipe_file(f"{town}/notes/list.txt", b"milk")
@@ -153,14 +153,14 @@ def test_damage_behind_a_url_is_found(town):
     assert [line.split(":")[0] for line in verify(town).problems] == ["copy.h5", "notes", "val-00000.h5"]
     manifest = files.cat_file(f"{town}/manifest.json")
     files.pipe_file(f"{town}/manifest.json", manifest.replace(b'"seed": 0', b'"seed": 8'))
-    with pytest.raises(DamagedError, match=f"{town}/manifest.json is damaged"):
+    with pytest.raises(DamagedError, match=f"{town}/manifest.json"):
         verify(town)
     files.pipe_file(f"{town}/manifest.json", manifest)
     files.rm(f"{town}/test-00000.h5")
-    with pytest.raises(DamagedError, match=r"lacks its shard test-00000\.h5"):
+    with pytest.raises(DamagedError, match=r"test-00000\.h5"):
         open_dataset(town).test.images([0])
     files.pipe_file(f"{town}/val-00000.h5", whole[:-1])
-    with pytest.raises(DamagedError, match="does not match its checksum"):
+    with pytest.raises(DamagedError, match="checksum"):
         generate(SETTINGS, town, workers=1)
 
 

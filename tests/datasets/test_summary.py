@@ -80,7 +80,7 @@ def test_a_shard_that_was_not_written_down_and_has_another_summary_is_damaged(da
     manifests.save(town, manifests.fresh(SMALL))
     with h5py.File(town / "train-00001.h5", "r+") as file:
         file.attrs["summary"] = "{}"
-    with pytest.raises(DamagedError, match=r"train-00001\.h5 is damaged.*move it away"):
+    with pytest.raises(DamagedError, match=r"train-00001\.h5"):
         generate(SMALL, town, workers=1)
 
 

@@ -198,7 +198,7 @@ def test_tables_from_files_are_the_manifests_own(asking, tmp_path):
     manifest = manifests.load(tmp_path / "town")
     assert sorted(manifest["settings"]["paint_frequencies"])[-3:] == [0.0, 0.25, 0.75]
     paints.write_text("paint,weight\nred,1\nblue,1\n")
-    with pytest.raises(ForeignDirectoryError, match=r"other settings: `paint` paints\.csv \(table"):
+    with pytest.raises(ForeignDirectoryError, match=r"`paint` paints\.csv"):
         generate(settings, tmp_path / "town", workers=1)
     kinds.unlink()
     paints.unlink()

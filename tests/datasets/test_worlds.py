@@ -5,7 +5,6 @@ import pytest
 from simtown.datasets.making.ready_worlds import cited, ready, worlds
 from simtown.datasets.resolved_settings import resolve, settings_from
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.datasets.source import check_settings
 from simtown.gym.levels import LEVELS
 from tools.worlds import PAGE, digests, page
 
@@ -30,14 +29,13 @@ def test_levels_are_those_of_the_gym(number):
 
 def test_a_world_is_cited_by_its_name():
     for name, world in worlds().items():
-        check_settings(world.settings)
         assert cited(world.settings) == f"{name}, seed 0"
         stored = settings_from(resolve(ready(name, seed=7)))
         assert cited(stored) == f"{name}, seed 7"
     assert cited(ready("simtown-60", n=100, test=20)) == "simtown-60, seed 0 (100 train + 100 val + 20 test)"
     assert not cited(Settings(entities=59))
     assert not cited(Settings(test_seed=1))
-    with pytest.raises(SettingsError, match="simtown-61 is unknown: choose among simtown-60, "):
+    with pytest.raises(SettingsError, match=r"simtown-61.*simtown-60, "):
         ready("simtown-61")
 
 

@@ -1,4 +1,4 @@
-"""Transcripts prove their tasks; a curriculum follows success."""
+"""Transcripts prove their tasks."""
 
 import json
 
@@ -6,7 +6,6 @@ import pytest
 
 from simtown.gym import Street
 from simtown.gym.adapters import gold_of
-from simtown.gym.curriculum import Curriculum
 from simtown.gym.transcripts import check_transcript, transcript_line
 
 
@@ -59,28 +58,3 @@ def test_what_is_no_line_of_a_transcript_is_named(tmp_path):
     path.write_text('{"metadata": 3}\nno JSON\n\n[1]\n' + "[" * 5000 + "\n", encoding="utf-8")
     checked, problems = check_transcript(path)
     assert checked == len(problems) == 4
-
-
-def test_levels_follow_success_and_no_task_comes_twice():
-    curriculum, seen = Curriculum(seed=3, window=8), []
-    for right in [True] * 16 + [False] * 8:
-        task = next(curriculum)
-        seen.append((task.metadata["level"], task.metadata["index"]))
-        curriculum.record(task, float(right))
-    assert [level for level, _ in seen] == [1] * 8 + [2] * 8 + [3] * 8
-    resumed = Curriculum(seed=3, window=8, state=json.loads(json.dumps(curriculum.state)))
-    for _ in range(4):
-        task = next(resumed)
-        assert task.png == next(curriculum).png
-        seen.append((task.metadata["level"], task.metadata["index"]))
-    assert seen[-4:] == [(2, 8), (2, 9), (2, 10), (2, 11)]
-    assert len({*seen}) == len(seen)
-
-
-def test_scores_of_a_level_that_is_left_do_not_count():
-    curriculum = Curriculum(window=2)
-    late = [next(curriculum) for _ in range(5)]
-    for task in late:
-        curriculum.record(task, 1.0)
-    assert curriculum.level == 2
-    assert curriculum.state["scores"] == []

@@ -7,9 +7,7 @@ import pytest
 
 from simtown.page.overlays import PLANE
 from simtown.page.server import PlayServer
-from simtown.page.session import Session
 from simtown.town.checks import INTENSITY
-from simtown.town.town import Town
 
 
 def text(browser, selector):
@@ -17,12 +15,8 @@ def text(browser, selector):
 
 
 @pytest.fixture
-def page(browser, until):
-    """A street with a taxi in the near lane, left of a bus in the far one, and its session."""
-    town = Town()
-    town.place("taxi", x=-4.0, y=-1.85)
-    town.place("city bus", x=3.0, y=1.85)
-    session = Session(town)
+def page(browser, until, session):
+    """The page of a street, and its session."""
     with PlayServer(session) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         browser.get(server.url)

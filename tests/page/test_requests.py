@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simtown.page.server import PlayServer
-from simtown.page.session import Session
-from simtown.town.town import Town
+from tests.page.conftest import street
 
 #: What every request says of the picture; arguments of each verb; settings of random examples.
 SEEN = {"size": [64, 36], "overlay": "", "moving": True}
@@ -68,13 +67,6 @@ leaves = (
 anything = st.recursive(
     leaves, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=6
 )
-
-
-def street():
-    town = Town()
-    town.place("taxi", x=-4.0, y=-1.85)
-    town.place("city bus", x=3.0, y=1.85)
-    return Session(town)
 
 
 @pytest.fixture(scope="module")

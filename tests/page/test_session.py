@@ -20,14 +20,6 @@ from simtown.town.town import Town
 from tests.conftest import HANGS
 
 
-@pytest.fixture
-def session():
-    town = Town()
-    town.place("taxi", x=-4.0, y=-1.85)
-    town.place("city bus", x=3.0, y=1.85)
-    return Session(town)
-
-
 def verdict(session):
     return session.look((208, 117), moving=True)["answers"][0]["verdict"]
 

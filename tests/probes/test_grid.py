@@ -176,21 +176,3 @@ def test_another_directory_is_left_alone(plan, tmp_path, cli):
     for words in ((), ("--plan",)):
         cli("probe", "grid", table, "--out", table, *words).refuses("is a file: give a directory")
     assert (tmp_path / "out" / grid.NAME).read_text() == '{"format": "something else"}'
-
-
-@pytest.mark.slow
-def test_a_cluster_gives_the_same(plan, tmp_path, cli):
-    pytest.importorskip("ray", reason="needs ray: pip install '.[cluster]'")
-    from tests.datasets.test_cluster import nodes
-
-    file = plan(["majority", "random"])
-    cli("probe", "grid", file, "--out", tmp_path / "here").succeeds()
-    with nodes(2) as (address, _):
-        words = ("--out", tmp_path / "there", "--engine", "ray", "--address", address)
-        done = cli("probe", "grid", file, *words)
-    assert "4 of 4 cells are done, 4 of them now" in done.succeeds().out
-    for cell in read(file):
-        here, there = (tmp_path / place / cell.name for place in ("here", "there"))
-        assert sorted(p.name for p in here.iterdir()) == sorted(p.name for p in there.iterdir())
-        for name in ("summary.json", "summary.csv"):
-            assert (here / name).read_bytes() == (there / name).read_bytes()

@@ -249,11 +249,11 @@ def test_a_task_that_fails_leaves_the_tables_of_the_others(tmp_path):
     animals = make_items("animals", ["cow", "dog"], ["moo", "bark"], ["the [X] says [Y] ."])
     tools = make_items("tools", ["saw", "drill"], ["rasp", "whirr"], ["the [X] goes [Y] ."])
     settings, out = ItemSettings(f"ngram:{tmp_path / 'corpus.txt'}"), tmp_path / "out"
-    with pytest.raises(ValueError, match="knows none of the words of tools"):
+    with pytest.raises(ValueError, match="tools"):
         run(item_study("sounds", animals, tools), tmp_path, settings, out)
     assert "animals" in (out / "summary.md").read_text()
     assert (out / "animals.png").is_file()
-    with pytest.raises(ValueError, match="knows none of the words of tools"):
+    with pytest.raises(ValueError, match="tools"):
         run(item_study("sounds", tools), tmp_path, settings, tmp_path / "none")
     assert not list((tmp_path / "none").iterdir())
 

@@ -252,14 +252,14 @@ def test_too_many_triangles_are_told_as_by_the_processor(streets, monkeypatch):
 
     monkeypatch.setattr(layout.Size, "most_pieces", property(lambda size: 1200))
     monkeypatch.setattr(Raster, "render", crowded)
-    with pytest.raises(ValueError, match=r"^scene \d of the batch shows more than 16351 triangles"):
+    with pytest.raises(ValueError, match=r"^scene \d .*16351"):
         engine().render(streets, WIDTH, HEIGHT)
 
 
 def test_launches_are_halved_where_memory_does_not_suffice(streets, pictures):
     for megabytes in (10, 9, 7):
         drawer = engine(HostCard(megabytes), at_once=8)
-        with pytest.warns(CardWarning, match=r"from now on it draws \d scenes? at once") as caught:
+        with pytest.warns(CardWarning, match=r"draws \d scene") as caught:
             frames = drawer.render(streets, WIDTH, HEIGHT)
         assert_same(frames, pictures)
         assert_same(drawer.render(streets, WIDTH, HEIGHT), pictures)

@@ -141,7 +141,7 @@ BAD |= {"prop_pose": np.inf, "intensity": 1.5, "sun": 1e7, "camera": 0.0}
 def test_a_scene_whose_numbers_stand_for_nothing_is_refused_and_named(column, value, raster, batch):
     scenes = batch[np.arange(4)]
     getattr(scenes, column)[2] = value
-    with pytest.raises(ValueError, match="scene 2 of the batch cannot be drawn"):
+    with pytest.raises(ValueError, match="scene 2 "):
         raster.render(scenes, 64, 48)
 
 
@@ -246,24 +246,6 @@ def test_the_sky_is_where_no_light_falls_through_things(raster):
 
 
 ABOVE = [Camera(), Camera(x=3, y=-12, z=4, yaw=0.3, pitch=-0.2), Camera(z=9, pitch=-0.6)]
-
-
-@pytest.mark.parametrize("camera", [*ABOVE, Camera(y=0, z=1.2, yaw=1.5)])
-def test_depth_of_the_ground_is_the_planes(camera, raster):
-    scenes = empty_batch(1, 1, 1)
-    scenes.camera[:] = camera.row()
-    depth = raster.render(scenes, 80, 64).depth[0]
-    view = views(scenes.camera, 80, 64)[0].astype(float)
-    down = rays(view, 80, 64)[..., 2]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        flat = (0.0 - view[2]) / down
-        marks, covers = (0.004 - view[2]) / down, (0.008 - view[2]) / down  # lines and slabs, manholes
-        place = view[:3] + rays(view, 80, 64) * np.where(np.isfinite(flat), flat, 0)[..., None]
-        near = (down < 0) & (flat > NEAR) & (np.abs(place[..., 1]) < 38) & (np.abs(place[..., 0]) < 200)
-        error = np.minimum.reduce([np.abs(depth / surface - 1) for surface in (flat, marks, covers)])[near]
-    assert near.sum() > 300
-    assert error.max() < 1e-4
-    assert (np.abs(depth[near] / flat[near] - 1) < 1e-4).mean() > 0.7
 
 
 def test_every_instance_is_as_far_as_it_stands(raster):

@@ -54,7 +54,7 @@ def test_auto_draws_on_the_processor_with_one_line(no_card):
     assert isinstance(make_renderer("cpu"), Raster)
     with pytest.raises(CardError, match=r"no CUDA driver.*`device=cpu`"):
         choose_device("cuda", lines.append)
-    with pytest.raises(ValueError, match="choose auto, cpu or cuda"):
+    with pytest.raises(ValueError, match="cpu or cuda"):
         choose_device("tpu", lines.append)
     assert len(lines) == 1
 
@@ -81,7 +81,7 @@ def test_what_is_too_large_for_a_card_is_drawn_by_the_processor(monkeypatch):
 
 def test_macos_is_not_sent_to_an_extra_that_installs_nothing(monkeypatch):
     monkeypatch.setattr("sys.platform", "darwin")
-    with pytest.raises(CardError, match="macOS has no CUDA"):
+    with pytest.raises(CardError, match="macOS"):
         choose_device("cuda", print)
 
 

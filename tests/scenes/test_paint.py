@@ -143,9 +143,9 @@ def test_a_scene_written_before_there_were_paints():
 
 
 def test_paints_that_cannot_be():
-    with pytest.raises(ValueError, match="unknown paint 'sky blue': did you mean"):
+    with pytest.raises(ValueError, match="'sky blue'"):
         SceneBatch.of([Scene([Vehicle("taxi", 0.0, 0.0, paint="sky blue")])])
-    with pytest.raises(ValueError, match="a red truck cannot be painted blue: its name says its colour"):
+    with pytest.raises(ValueError, match=r"red truck .*blue"):
         SceneBatch.of([Scene([Vehicle("red truck", 0.0, 0.0, paint="blue")])])
 
 

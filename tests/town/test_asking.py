@@ -342,7 +342,8 @@ def test_superlatives_are_those_of_the_boxes(seed, noun):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_refusals_give_three_questions_that_have_answers(seed):
-    for question in ("Why?", "Is the unicorn left of a taxi?", "Is the tank hidden?"):
+    distance = "What is the distance from the tanker truck to the box truck?"
+    for question in ("Why?", distance, "Is the unicorn left of a taxi?", "Is the tank hidden?"):
         with pytest.raises(TownError) as refused:
             street(seed).ask(question)
         offered = str(refused.value).partition("I can answer ")[2].strip("'").split("', '")
@@ -412,3 +413,10 @@ def test_what_is_the_same_for_all_that_may_be_meant_is_said(question, answer):
         assert "too close to say" in str(reply)
     else:
         assert str(reply).startswith(answer)
+
+
+def test_what_is_true_whichever_is_leftmost_is_said():
+    places = ("bicycle", 0.0, -1.85), ("coach", 0.05, 1.85), ("taxi", 9.0, -4.7)
+    town = Town.from_scene(Scene([Vehicle(kind, x, y, 0.0) for kind, x, y in places]))
+    assert town.ask("Which vehicle is leftmost?").value is None
+    assert town.ask("Is there a taxi in the same lane as the leftmost vehicle?").truth is False

@@ -365,6 +365,7 @@ def test_a_run_in_bfloat16_trains_float32_weights_near_those_of_float32(name, da
         assert weights.dtype == ends["float32"][key].dtype
         if weights.is_floating_point() and "running" not in key:
             assert (weights - ends["float32"][key]).abs().max() <= farthest
+    has_bfloat16.cache_clear()  # an older processor must not be remembered
 
 
 SHORT = small(f"{HERE}:Entities", max_steps=0, patience=2, min_steps=20)
@@ -386,7 +387,7 @@ OTHER = {
 
 
 def test_the_walk_knows_every_field():
-    assert {field.name for field in fields(FitSettings)} == {*OTHER, *deciding(FitSettings, "speed")}
+    assert sorted(f.name for f in fields(FitSettings)) == sorted([*OTHER, *deciding(FitSettings, "speed")])
 
 
 @pytest.mark.parametrize("name", OTHER)

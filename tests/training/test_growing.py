@@ -10,6 +10,7 @@ import pytest
 from simtown.complexity import cells
 from simtown.core.pool import Processes
 from tests.training.towns import preset, snapshot
+from tools.cells import join
 
 
 @pytest.fixture
@@ -99,6 +100,9 @@ def test_a_kept_cell_counts_whatever_device_trained_it(sweep):
 def test_a_kept_cell_of_other_settings_or_examples_is_refused_before_anything_starts(sweep):
     sweep("--resume-from", "kept", seeds=[0, 1]).succeeds()
     shutil.rmtree("out/runs")
+    shutil.copytree("kept", "joined")
+    assert join(Path("joined"), "abc") == len(list(Path("kept").iterdir()))
+    assert "2 of them done" in sweep("--resume-from", "joined", "--plan", seeds=[0, 1]).succeeds().out
     before = snapshot(".")
     sweep("--resume-from", "kept", seeds=[0, 1], fit="patience = 7").refuses("kept", "patience 10, now 7")
     path = Path("kept/question-only-3-10-seed1.json")

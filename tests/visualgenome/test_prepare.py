@@ -261,7 +261,7 @@ def test_the_shipped_table_is_made_by_the_command(counted, cli, tmp_path):
 def test_broken_tables_are_told(tmp_path, text):
     path = tmp_path / "relations_count.tsv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(DamagedError, match="a table of name, count"):
+    with pytest.raises(DamagedError, match="name, count"):
         published.counts(path)
 
 

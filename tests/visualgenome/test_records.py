@@ -106,5 +106,5 @@ def test_every_way_to_name_a_thing(tmp_path):
 
 @pytest.mark.parametrize("kind", [Graph, Objects, Attributes, Regions])
 def test_another_kind_of_file_is_refused_at_its_first_record(released, kind):
-    with pytest.raises(DamagedError, match=r"record 1, at byte 1, .* missing required field"):
+    with pytest.raises(DamagedError, match=r"record 1, at byte 1,"):
         list(Records(released("image_data"), kind))

@@ -81,7 +81,7 @@ def test_an_archive_of_several_files_is_refused(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.json", "[]")
         archive.writestr("b.json", "[]")
-    with pytest.raises(ValueError, match=r"one \.json, \.txt or \.vec file, not a\.json, b\.json"):
+    with pytest.raises(ValueError, match=r"a\.json, b\.json"):
         list(Records(path, dict))
 
 

@@ -77,7 +77,7 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(1.5)
         if fault == "nonsense":
             return self._send(200, "<html>It works!</html>")
-        parts = {part["type"]: part for part in body["messages"][0]["content"]}
+        parts = {part["type"]: part for part in body["messages"][-1]["content"]}
         prompt, picture = parts["text"]["text"], None
         if "image_url" in parts:
             packed = base64.b64decode(parts["image_url"]["image_url"]["url"].partition(",")[2])

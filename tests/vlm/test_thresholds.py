@@ -41,7 +41,8 @@ def observed(data, observer, name="seer"):
     margin, yes = np.abs(split.column("margin")), np.where(split.column("answer"), 1, -1)
     right = np.random.default_rng(1).random(len(split)) < observer.accuracy(margin, yes)
     relation = np.array(RELATION_NAMES)[split.column("relation")]
-    rows = {"example": np.arange(len(split)), "margin": margin, "relation": relation, "right": right}
+    rows = {name: np.arange(len(split)) for name in ("example", "cluster")}
+    rows |= {"margin": margin, "relation": relation, "right": right}
     rows |= {"gold": np.where(yes > 0, "yes", "no")}
     rows |= {name: np.full(len(split), value) for name, value in (("family", "paper"), ("type", "truth"))}
     return AnsweredQuestions(name, "data", rows)

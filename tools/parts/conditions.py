@@ -13,7 +13,7 @@ import numpy as np
 
 from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import Run, keep_complete_sizes
-from simtown.complexity.needs import Findings
+from simtown.complexity.quantities import Findings
 from simtown.core.tables import Table
 from tools.parts.results import MAIN, MAIN_GRID, STRUCTURED, UNSTRUCTURED, Results, isotonic
 

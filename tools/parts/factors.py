@@ -15,7 +15,7 @@ import numpy as np
 
 from simtown.complexity.bootstrap import BootstrapCurve
 from simtown.complexity.growth import contrast
-from simtown.complexity.needs import factor_text
+from simtown.complexity.quantities import factor_text
 
 #: The four models: unstructured without and with boxes, structured without and with boxes.
 DESIGN = ("cnn-lstm", "cnn-lstm-boxes", "pbn-no-boxes", "pbn")

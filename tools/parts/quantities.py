@@ -16,7 +16,7 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.complexity.growth import contrast
-from simtown.complexity.needs import factor_text
+from simtown.complexity.quantities import factor_text
 from simtown.language.words.questions import FAMILIES
 from tools import hero
 from tools.parts import speed

@@ -1,20 +1,20 @@
 """The committed results that pages are made from.
 
-Cells of the main grid lie in sample-complexity/, cells of another grid in a folder of its own beside it.
+Cells of the main grid are a table in sample-complexity/, those of another grid in a folder of its own.
 """
 
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from simtown.complexity.cell_table import TABLE, read_table
 from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import Run, keep_complete_sizes, read_and_count
-from simtown.complexity.needs import Findings
+from simtown.complexity.quantities import Findings
 from tools.parts.factors import Effect, effects
 
 #: The two models of the paper, the accuracy of sentences, and the paper's worlds.
@@ -38,8 +38,7 @@ class Results:
 
     def cells(self, grid: str = MAIN_GRID) -> Iterator[tuple[dict[str, Any], dict[str, list[float]]]]:
         """The records of a grid's finished runs, with their learning curves."""
-        for file in self._files(grid):
-            cell = json.loads(file.read_text(encoding="utf-8"))
+        for cell in read_table(self._table(grid)).values():
             yield cell["run"], cell["curve"]
 
     def pair(self) -> Findings:
@@ -62,11 +61,11 @@ class Results:
         with (self.folder / name).open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
-    def _files(self, grid: str) -> list[Path]:
-        return sorted((self.folder / grid).glob("*.json"))
+    def _table(self, grid: str) -> Path:
+        return self.folder / grid / TABLE
 
     def _runs(self, grid: str) -> list[Run]:
-        return read_and_count(self._files(grid))[0]
+        return read_and_count([self._table(grid)])[0]
 
     def _report(self, grid: str) -> Findings:
         """What a grid says, from the sizes that are finished with all seeds."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from simtown.complexity.finished_runs import model_order
 from simtown.complexity.model_looks import name_of
-from simtown.complexity.needs import Accuracies, Addition, Findings, yes
+from simtown.complexity.quantities import Accuracies, Addition, Findings, Need, yes
 from simtown.core.tables import Table
 from tools.parts.results import (
     BY_CHANCE,
@@ -55,9 +55,18 @@ def worlds(results: Results) -> str:
 
 def panel(results: Results) -> str:
     """README.md's table: the worlds without a distractor, needs without their intervals."""
-    rows = _worlds(results, lambda need: need.text(need.samples))
-    lines = [[kinds, *others] for kinds, distractor, *others in rows if distractor == "no"]
-    head = ["kinds", name_of(UNSTRUCTURED), name_of(STRUCTURED), "ratio (95 %)"]
+
+    def need(x: Need) -> str:
+        return str(x) if x.jumps else x.text(x.samples)
+
+    film = {x.entities: need(x) for x in main(results.report(MAIN_GRID).rows) if x.model == "film"}
+    rows = _worlds(results, need)
+    lines = [
+        [kinds, unstructured, film.get(kinds, "–"), *others]
+        for kinds, distractor, unstructured, *others in rows
+        if distractor == "no"
+    ]
+    head = ["kinds", *map(name_of, (UNSTRUCTURED, "film", STRUCTURED)), "CNN-LSTM / PBN (95 %)"]
     return Table(head, lines).markdown(0)
 
 

@@ -1,9 +1,9 @@
 """The whole audit: every example is read once and counted, then scenes and pictures are compared."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from simtown.datasets.audit.findings import LEVEL, Finding, judge
 from simtown.datasets.audit.rows import DatasetRows
 from simtown.datasets.making.shards import checksum
 from simtown.datasets.reading.reader import Dataset, runs
+from simtown.datasets.settings import Settings
 
 #: How often every example is examined: it is read, its scene is compared with others, and its picture is.
 PASSES = 3
@@ -37,6 +38,31 @@ _CHANGED = (
 Piece = tuple[str, int, int]
 
 
+class _Checks(NamedTuple):
+    """How the questions of a data set are checked.
+
+    Attributes:
+        columns: the columns that are read.
+        count: counts their rows.
+        of_split: findings of a split's counts and sample.
+        of_all_splits: findings of all samples.
+        models: names of the small models that look for bias.
+    """
+
+    columns: tuple[str, ...]
+    count: Callable[..., Any]
+    of_split: Callable[..., Iterable[Finding]]
+    of_all_splits: Callable[..., Iterable[Finding]]
+    models: Iterable[str]
+
+
+def _checks_of(settings: Settings) -> _Checks:
+    if settings.has_families:
+        count, of_split = FamilyCounts.of, fairness.findings
+        return _Checks(fairness.COLUMNS, count, of_split, fairness.blind_findings, ())
+    return _Checks(COLUMNS, SplitCounts.of, statistics.findings, lambda *_: (), small_models.MODELS)
+
+
 def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore) -> list[Finding]:
     """Every finding, in the order of a report (:class:`~simtown.datasets.audit.findings.Finding`).
 
@@ -55,17 +81,14 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
         OSError: there is no room for the temporary file.
     """
     pool, rows, findings = pool or Processes(), DatasetRows(dataset), []
-    settings = dataset.settings
-    if not settings.has_families:
-        with closing(pool.map(small_models.probe, list(small_models.MODELS), (dataset,))) as results:
-            for _, found_by_model in results:
-                findings += found_by_model
+    settings, checks = dataset.settings, _checks_of(dataset.settings)
+    with closing(pool.map(small_models.probe, list(checks.models), (dataset,))) as results:
+        for _, found_by_model in results:
+            findings += found_by_model
     with surveyed(rows, pool, progress) as seen:
-        findings_of: Any = fairness.findings if settings.has_families else statistics.findings
         for name, counts in seen.counts.items():
-            findings += findings_of(counts, seen.samples[name], settings, name)
-        if settings.has_families:
-            findings += fairness.blind_findings(seen.samples, settings)
+            findings += checks.of_split(counts, seen.samples[name], settings, name)
+        findings += checks.of_all_splits(seen.samples, settings)
         files, names = len(dataset.manifest["shards"]), ", ".join(seen.changed[:3])
         first = f": {names}{' ...' if len(seen.changed) > 3 else ''}" if seen.changed else ""
         count = len(seen.changed)
@@ -172,15 +195,15 @@ def _survey(piece: Piece, report: Report, rows: DatasetRows, directions: np.ndar
     """A piece of work: read some examples; returns what :class:`Survey` keeps, of these alone."""
     (name, begin, end), dataset = piece, rows.dataset
     split, settings = dataset[name], dataset.settings
-    read, count = (fairness.COLUMNS, FamilyCounts.of) if settings.has_families else (COLUMNS, SplitCounts.of)
-    read = (*read, "group") if settings.twins else read
+    checks = _checks_of(settings)
+    read = (*checks.columns, "group") if settings.twins else checks.columns
     in_sample = sample_rows(len(split), settings.block if settings.twins else 2)
     counts: list[Any] = []
     sample, scenes, shown, equal = [], [], [], list[int]()
     for first, columns in split.stream(read, _BLOCK - _BLOCK % settings.block, begin=begin, end=end):
         after = first + len(columns["visible"])
         numbers = rows.starts[name] + np.arange(first, after)
-        counts.append(count(columns, settings))
+        counts.append(checks.count(columns, settings))
         one = np.flatnonzero(np.arange(first, after) % settings.questions_per_picture == 0)
         in_scenes = {column: columns[column][one] for column in repeats.SCENE}
         group = rows.starts[name] + 2 * columns["group"][one] if settings.twins else numbers[one]

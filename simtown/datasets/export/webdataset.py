@@ -12,6 +12,7 @@ from pathlib import Path
 
 from simtown.datasets.export.portion import Format, Portion, png
 from simtown.datasets.reading.reader import Dataset
+from simtown.datasets.source import source_of
 
 #: Samples a tar file.
 SAMPLES = 1_000
@@ -21,7 +22,7 @@ def write(portion: Portion, directory: Path) -> None:
     """Samples of KEY.png, KEY.json (the example in words), maybe KEY.mask.png, and KEY.cls: 0 no, 1 yes; with
     questions of families a line of answers.txt, from 0 on.
     """
-    answer = "value" if portion.data.settings.has_families else "answer"
+    answer = source_of(portion.data.settings).answer_column
     with ExitStack() as stack:
         for batch in portion.batches():
             for row, number in batch.numbers():
@@ -46,7 +47,7 @@ def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     """answers.txt, a line an answer, if other questions than the paper's are asked."""
-    if data.settings.has_families:
+    if "answers" in data.names:
         text = "".join(f"{answer}\n" for answer in data.names["answers"])
         (directory / "answers.txt").write_text(text, encoding="utf-8")
 

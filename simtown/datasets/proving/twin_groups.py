@@ -34,8 +34,10 @@ def pair_rows(n: int, each: int = 1) -> np.ndarray:
     return np.arange(n).reshape(-1, 2, each).swapaxes(1, 2).reshape(-1, 2)
 
 
-def group_accuracies(group: np.ndarray, right: np.ndarray, each: int = 1) -> dict[str, np.ndarray]:
-    """Accuracies over whole groups of examples.
+def group_outcomes(
+    group: np.ndarray, right: np.ndarray, each: int = 1
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Outcomes over whole groups of examples, whose means are accuracies, and the group of each outcome.
 
     Args:
         group: (n,) int64 the column "group" of all examples of a split, in their order.
@@ -43,21 +45,42 @@ def group_accuracies(group: np.ndarray, right: np.ndarray, each: int = 1) -> dic
         each: `questions_per_picture`.
 
     Returns:
-        Outcomes whose means are the accuracies. "single": (n,) of examples. "pair": (n / 2,) of questions,
-        whether both pictures are right. "group": (m,) of the groups of several questions, whether all is
-        right. "consistency": of the pairs with a right answer, whether both are.
+        "single": (n,) of examples. "pair": (n / 2,) of questions, whether both pictures are right. "group":
+        (m,) of the groups of several questions, whether all is right. "consistency": of the pairs with a
+        right answer, whether both are.
     """
     pairs = pair_rows(len(group), each)
     two, own = right[pairs], group[pairs[:, 0]]
     pair = np.asarray(two.all(axis=1))
     numbers, place, size = np.unique(own, return_inverse=True, return_counts=True)
     all_right = np.bincount(place, weights=pair, minlength=len(numbers)) == size
+    some = two.any(axis=1)
     return {
-        "single": right,
-        "pair": pair,
-        "group": all_right[size > 1],
-        "consistency": pair[two.any(axis=1)],
+        "single": (right, group),
+        "pair": (pair, own),
+        "group": (all_right[size > 1], numbers[size > 1]),
+        "consistency": (pair[some], own[some]),
     }
+
+
+def group_accuracies(group: np.ndarray, right: np.ndarray, each: int = 1) -> dict[str, np.ndarray]:
+    """The outcomes of :func:`group_outcomes` alone."""
+    return {name: outcomes for name, (outcomes, _) in group_outcomes(group, right, each).items()}
+
+
+def chances_of_groups(group: np.ndarray, chance: np.ndarray, each: int = 1) -> dict[str, float]:
+    """The accuracies of "single", "pair" and "group" that guesses have.
+
+    Args:
+        group: see :func:`group_outcomes`.
+        chance: (n,) the probability that a guess of an example's answer is right.
+        each: `questions_per_picture`.
+    """
+    pairs = pair_rows(len(group), each)
+    pair, own = chance[pairs].prod(axis=1), group[pairs[:, 0]]
+    whole = [pair[own == number].prod() for number in np.unique(own) if (own == number).sum() > 1]
+    means = {"single": chance.mean(), "pair": pair.mean(), "group": np.mean(whole) if whole else np.nan}
+    return {name: float(mean) for name, mean in means.items()}
 
 
 def differences(columns: Mapping[str, np.ndarray], pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -193,6 +193,11 @@ class Split(Sequence[Example]):
     def __len__(self) -> int:
         return int(self._starts[-1])
 
+    @property
+    def clusters(self) -> np.ndarray:
+        """(n,) int64, equal for examples about one picture, or with twins about the pictures of a group."""
+        return self.column("group") if "group" in self.columns else np.arange(len(self)) // self._each
+
     def __repr__(self) -> str:
         height, width, _ = self.form("images")[0]
         return f"<Split: {len(self):,} examples, {width}x{height}>"

@@ -150,7 +150,7 @@ def _run(views: Views, programs: np.ndarray, at: np.ndarray, by_name: bool) -> V
         kind=views.kind.astype(np.int16)[at],
         solid=views.mesh.astype(np.int16)[at],
         sight=views.sight[at],
-        pose=views.pose.astype(np.float32)[at],
+        pose=views.pose.astype(np.float32, order="C")[at],
         scale=views.scale[at],
         bulk=(bulks()[views.mesh] * views.scale)[at],
         camera=views.scenes.camera.astype(np.float32)[at],

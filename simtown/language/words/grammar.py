@@ -198,7 +198,7 @@ def _lexicon(names: tuple[str, ...], solid_relations: tuple[str, ...]) -> Lexico
         "NOUNS": {plural(noun): meaning for noun, meaning in nouns.items()},
         "COLOUR": {colour: colour for colour in (*PAINTS, *COLOUR_WORDS) if colour != "gray"},
         "RELATION": {name: name for name in (*RELATION_NAMES, *solid_relations) if name != "between"},
-        "OWNED": {r.name: own.name for r, own in zip(RELATIONS, DRIVER_RELATIONS, strict=True)},
+        "OWNED": {r.name: own.name for r, own in zip(RELATIONS, DRIVER_RELATIONS, strict=False)},
         "ORDINAL": {ordinal: i for i, ordinal in enumerate(ORDINALS, 1)},
         "N": {str(i): i for i in range(251)} | {"no": 0, "one": 1},
     }

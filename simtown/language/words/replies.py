@@ -98,7 +98,12 @@ class Gold:
 
 def score_reply(text: Any, gold: Gold, names: Mapping[str, str] | None = None) -> float:
     """1.0 if a reply gives the right answer, else 0.0; `text` and `names` as for :func:`read_reply`."""
-    return float(miss(read_reply(text, gold.type, gold.choices, names).answer, gold) <= EXACT)
+    return float(is_right(read_reply(text, gold.type, gold.choices, names).answer, gold))
+
+
+def is_right(answer: str | None, gold: Gold) -> bool:
+    """Whether an answer, as the closed vocabulary spells it, is right; None is not."""
+    return miss(answer, gold) <= EXACT
 
 
 def miss(answer: str | None, gold: Gold) -> float:

@@ -65,6 +65,8 @@ def phrase(form: Form) -> str:
     if form.name in ("and", "or"):
         return f" {form.name} ".join(map(phrase, form.parts))
     (inner,) = form.parts
+    if form.name == "one":  # a thing itself, which a town tries in the place of "the ..."
+        return str(inner) if str(inner)[-1:].isdigit() else f"the {inner}"
     return with_article(noun(inner)) if form.name == "a" else f"{form.name} {noun(inner)}"
 
 

@@ -1,7 +1,6 @@
 """A painted data set tells its paints in every form that it takes."""
 
 import json
-import tarfile
 from dataclasses import replace
 
 import numpy as np
@@ -56,13 +55,7 @@ def of_png(out):
     return [[v["paint"] for v in json.loads(line)["vehicles"]] for line in lines]
 
 
-def of_webdataset(out):
-    with tarfile.open(out / "train-000000.tar") as tar:
-        files = [tar.extractfile(name).read() for name in tar.getnames() if name.endswith(".json")]
-    return [[v["paint"] for v in json.loads(file)["vehicles"]] for file in files]
-
-
-@pytest.mark.parametrize("read", [of_coco, of_clevr, of_parquet, of_png, of_webdataset])
+@pytest.mark.parametrize("read", [of_coco, of_clevr, of_parquet, of_png])
 def test_paints_are_exported(read, town, tmp_path):
     form = read.__name__.removeprefix("of_")
     export(town, form, ["train"], tmp_path / form)

@@ -174,28 +174,6 @@ def test_everything_lies_inside_the_window(size, hash, small, screen):
     assert page.js(OUTSIDE) == []
 
 
-def test_on_a_phone_the_examples_have_the_screen(small, screen):
-    """What does not scroll away is small, buttons are large, and filters come when they are asked for."""
-    page, data = small
-    screen(320, 640)
-    page.open()
-    assert page.js("document.querySelector('header').getBoundingClientRect().height") < 120
-    tall = "[...document.querySelectorAll('button')].filter((e) => e.offsetParent).map((e) => e.offsetHeight)"
-    assert min(page.js(tall)) >= 44
-    grid = "document.getElementById('grid').getBoundingClientRect()"
-    assert page.js(f"(({{width, bottom}}) => [width, bottom])({grid})") == [320, 640]
-    shown = "getComputedStyle(document.getElementById('filters')).display !== 'none'"
-    assert not page.js(shown)
-    page.click("#show-filters")
-    assert page.js(shown)
-    page.click("[name=answer][value=yes]")
-    yes = together(data, "answer").sum()
-    assert page.text("#leave-filters") == f"Show {yes} examples"
-    page.click("#leave-filters")
-    assert not page.js(shown)
-    assert page.text("#show-filters").split() == ["Filters", str(yes)]
-
-
 def test_margins_are_filtered_by_a_range(small):
     from selenium.webdriver import Keys
 
@@ -326,15 +304,6 @@ def test_boxes_and_masks_lie_on_their_vehicles(small):
     mask = np.isin(example.mask, [1, 2, 3]).astype(np.uint8)
     mask = np.array(Image.fromarray(mask).resize(changed.shape[::-1], Image.Resampling.NEAREST)).astype(bool)
     assert (changed & mask).sum() / (changed | mask).sum() > 0.8
-
-
-def test_large_pictures_are_drawn_anew(small):
-    page, data = small
-    assert Image.open(page.path / "data" / "large" / "train-7.webp").size == (384, 192)
-    page.open("at=train:7&open=1")
-    page.wait("document.getElementById('inspector').dataset.drawn.split(' ')[1].startsWith('111')")
-    few = np.array(Image.fromarray(page.picture("#inspector .picture").astype(np.uint8)).resize((64, 32)))
-    assert np.abs(few.astype(int) - data.train[7].image).mean() < 12
 
 
 def test_the_reason_is_the_margin_and_the_places(small):

@@ -113,12 +113,6 @@ def test_the_threshold_is_the_best_of_all():
         assert f1(odds, label, threshold(odds, label)) == pytest.approx(best)
 
 
-def test_tuning_is_noted_with_both_kinds_of_folds(asked):
-    summary = asked("situated-OP", Truthful())("lstm:x", "sentence", "logistic", tune=True).summary
-    assert set(summary["tuning"]) == {"rows", "objects"}
-    assert summary["head"] == summary["tuning"]["objects"][0]["head"]
-
-
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     """A BERT of random weights that knows the letters."""

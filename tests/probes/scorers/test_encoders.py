@@ -117,7 +117,7 @@ def test_a_sentence_encoder_cuts_what_is_too_long(sentence):
 
 
 def test_other_poolings_and_modules_are_refused(sentence):
-    with pytest.raises(ValueError, match="pools in a way that is not known"):
+    with pytest.raises(ValueError, match="pools"):
         open_scorer(f"sentence:{sentence('max_tokens')}")
     path = sentence()
     (path / "modules.json").write_text(json.dumps([{"type": "x.WordEmbeddings"}]))

@@ -141,7 +141,7 @@ def _write_page(
         index.append(columns)
     columns = {name: np.concatenate([part[name] for part in index]) for name in index[0]}
     packed = {name: base64.b64encode(column.tobytes()).decode() for name, column in columns.items()}
-    _write_script(pieces / "index.js", "begin", {**about, "columns": packed})
+    write_script(pieces / "index.js", "simtown.begin", {**about, "columns": packed})
     (directory / "index.html").write_text(page(data.name), encoding="utf-8")
 
 
@@ -152,7 +152,20 @@ def page(title: str, markup: str = "page.html", **sources: str) -> str:
     """
     names = (markup, "base.css", "style.css", "app.js")
     texts = [(files(__name__) / name).read_text(encoding="utf-8") for name in names]
-    filled = _filled(texts[0], style=texts[1] + texts[2], script=texts[3])
+    return assemble(title, texts[0], texts[1] + texts[2], texts[3], **sources)
+
+
+def base_style() -> str:
+    """The style that our pages share."""
+    return (files(__name__) / "base.css").read_text(encoding="utf-8")
+
+
+def assemble(title: str, markup: str, style: str, script: str, **sources: str) -> str:
+    """A page of a markup with {title}, {style}, {script} and {policy}.
+
+    The policy lets it read pictures and scripts beside it, and nothing else.
+    """
+    filled = _filled(markup, style=style, script=script)
     policy = page_policy(filled, script="'self' file:", img="'self' file: data:", **sources)
     return _filled(filled, policy=policy, title=html.escape(printable(title)))
 
@@ -250,7 +263,7 @@ def _write_split(
             details.append(_detail(batch, row, ids, s.ranks, reason))
             if len(details) == DETAILS or place == last:
                 number = place // DETAILS
-                _write_script(pieces / f"{name}-{number:05d}.js", "detail", name, number, details)
+                write_script(pieces / f"{name}-{number:05d}.js", "simtown.detail", name, number, details)
                 details = []
             place += 1
     columns = {column: np.concatenate([part[column] for part in index]) for column in index[0]}
@@ -343,7 +356,7 @@ def _street_things(batch: ExportBatch, row: int, ids: np.ndarray, program: Form)
     return things
 
 
-def _write_script(path: Path, function: str, *values: Any) -> None:
+def write_script(path: Path, function: str, *values: Any) -> None:
     """A script that calls a function of the page."""
     words = ", ".join(json.dumps(value, separators=(",", ":")) for value in values)
-    path.write_text(f"simtown.{function}({words})\n", encoding="utf-8")
+    path.write_text(f"{function}({words})\n", encoding="utf-8")

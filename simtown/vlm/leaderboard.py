@@ -1,0 +1,173 @@
+"""Models that answered the same questions, compared: a leaderboard, and paired differences.
+
+Everything is made of the rows of :mod:`simtown.vlm.vlm_run`; other rows are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simtown.complexity.intervals import holm, paired_difference, share
+from simtown.core.files import save_text
+from simtown.core.tables import Table
+from simtown.core.untrusted import markdown
+from simtown.probes.report import Results
+from simtown.vlm.controls import CONTROLS
+from simtown.vlm.referee import MEANING
+from simtown.vlm.vlm_run import RECORD
+
+#: What makes two rows the same question, and what else is compared.
+_SAME = ("key", "type", "gold")
+_COLUMNS = (*_SAME, "cluster", "family", "relation", "right", "unparsed", "refused")
+_ALL = "all"
+_NOTE = (
+    "(95 %): interval, in which questions about a picture, or a group of twins, count together; of a"
+    " difference it is paired. p: McNemar's exact test of the questions that one model alone has right, with"
+    " clusters; of the parts of a condition together, by Holm's correction."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """A model's rows.
+
+    Attributes:
+        name: of the model; of its directory, if two have one name.
+        results: its directory.
+        rows: by condition (n,) arrays by column.
+    """
+
+    name: str
+    results: Results
+    rows: dict[str, dict[str, np.ndarray]]
+
+
+def read(directories: Sequence[Path]) -> list[Answered]:
+    """The rows of several directories of results.
+
+    Raises:
+        ValueError: they do not hold answers to the same questions.
+        FileNotFoundError, DamagedError, ForeignDirectoryError: one is not a directory of results.
+    """
+    every = [Results(directory, RECORD.load(directory)) for directory in directories]
+    names = [results.model for results in every]
+    found = []
+    for results, directory in zip(every, directories, strict=True):
+        name = results.model if names.count(results.model) == 1 else str(directory)
+        rows = {
+            condition: {key: np.array(column) for key, column in results.rows(condition, _COLUMNS).items()}
+            for condition in ("picture", *CONTROLS)
+            if condition in results.tasks
+        }
+        found.append(Answered(name, results, rows))
+    first = found[0]
+    for other in found[1:]:
+        if problem := _difference_of_questions(first, other):
+            remedy = "compare models that were asked with one data set, --split, --examples and --controls"
+            raise ValueError(f"{other.results.path} {problem} {first.results.path}: {remedy}")
+    return found
+
+
+def _difference_of_questions(one: Answered, other: Answered) -> str:
+    """Why two models did not answer the same questions; "" if they did."""
+    if len({answered.results.content["settings"]["seal"] for answered in (one, other)}) > 1:
+        return "is about another data set than"
+    if one.rows.keys() != other.rows.keys():
+        return "has other conditions than"
+    for condition, rows in one.rows.items():
+        if any(not np.array_equal(rows[name], other.rows[condition][name]) for name in _SAME):
+            return f"has other questions ({condition}) than"
+    return ""
+
+
+def leaderboard(models: Sequence[Answered]) -> Table:
+    """A row for each model, the best first."""
+    columns = ("model", "accuracy", "(95 %)", "unparsed", "refused", "pairs", "groups", *MEANING)
+    rows: list[list[object]] = []
+    for model in models:
+        content, task = model.results.content, model.results.tasks["picture"]
+        twins, verdict = content.get("twins") or {}, content.get("verdict") or {}
+        groups = [twins[name]["accuracy"] if twins.get(name) else "" for name in ("pair", "group")]
+        levels = [(verdict.get(name) or {}).get("verdict", "") for name in MEANING]
+        interval = f"{task['low']:.3f}-{task['high']:.3f}"
+        shares = [task["accuracy"], interval, task["unparsed"], task["refused"]]
+        rows.append([model.name, *shares, *groups, *levels])
+    return Table(columns, sorted(rows, key=lambda row: -float(str(row[1]))))
+
+
+def by_family(models: Sequence[Answered]) -> Table:
+    """Accuracy by family, or by relation of the paper's questions, a column for each model."""
+    parts = _parts(models[0], "picture")
+    rows: list[list[object]] = []
+    for part, which in parts.items():
+        answers = (model.rows["picture"] for model in models)
+        shares = [share(rows["right"][which], rows["cluster"][which]) for rows in answers]
+        cells = [f"{it['accuracy']:.3f} ({it['low']:.3f}-{it['high']:.3f})" if it else "" for it in shares]
+        rows.append([part, int(which.sum()), *cells])
+    return Table(("questions", "n", *(model.name for model in models)), rows)
+
+
+def differences(models: Sequence[Answered]) -> list[dict[str, Any]]:
+    """A record for each two models, condition and part of the questions."""
+    records = []
+    for one, other in combinations(models, 2):
+        for condition, rows in one.rows.items():
+            own: list[dict[str, Any]] = []
+            for part, which in _parts(one, condition).items():
+                right, others = (model.rows[condition]["right"][which] for model in (one, other))
+                found = paired_difference(right, others, rows["cluster"][which])
+                names: dict[str, Any] = {
+                    "model": one.name,
+                    "less": other.name,
+                    "condition": condition,
+                    "questions": part,
+                }
+                own.append(names | found)
+            for record, p in zip(own[1:], holm([record["p"] for record in own[1:]]), strict=True):
+                record["p"] = float(p)
+            records += own
+    return records
+
+
+def _parts(model: Answered, condition: str) -> dict[str, np.ndarray]:
+    """(n,) bool for all questions of a condition, and for each family or relation if there are several."""
+    rows = model.rows[condition]
+    names = np.where(rows["relation"] == "", rows["family"], rows["relation"])
+    parts = {_ALL: np.ones(len(names), dtype=bool)}
+    several = np.unique(names)
+    return parts | {str(name): names == name for name in several if len(several) > 1}
+
+
+def sentences(records: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """A sentence for each two models, about all questions with their pictures."""
+    for it in records:
+        if (it["condition"], it["questions"]) != ("picture", _ALL):
+            continue
+        better = it["model"] if it["low"] > 0 else it["less"] if it["high"] < 0 else ""
+        verdict = f"{better} is better" if better else "neither is measurably better"
+        interval = f"({it['low']:+.3f} to {it['high']:+.3f})"
+        yield (
+            f"{it['model']} less {it['less']}: {it['difference']:+.3f} {interval}, "
+            f"alone right {it['one']:,} and {it['other']:,} of {it['n']:,} times (p {it['p']:.2g}): {verdict}"
+        )
+
+
+def write(models: Sequence[Answered], directory: Path) -> list[str]:
+    """Write leaderboard.md, .csv and .tex, and comparison.csv; returns sentences."""
+    board, families, records = leaderboard(models), by_family(models), differences(models)
+    lines, compared = list(sentences(records)), Table.of_records(records)
+    page = [
+        "# Leaderboard", board.markdown(1), "\n".join(f"- {markdown(line)}" for line in lines),
+        "## By family", families.markdown(1), "## Differences", compared.markdown(4), _NOTE,
+    ]  # fmt: skip
+    texts = {"leaderboard.md": "\n\n".join(page) + "\n", "leaderboard.csv": board.csv()}
+    texts |= {"leaderboard.tex": board.latex("l" + "r" * (len(board.columns) - 1))}
+    for name, text in {**texts, "comparison.csv": compared.csv()}.items():
+        save_text(directory / name, text)
+    return lines
