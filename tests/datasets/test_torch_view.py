@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simtown.datasets.reading.lru import LRUCache
-from simtown.datasets.reading.reader import open_dataset
+from simtown.datasets.reading.reader import LRUCache, open_dataset
 
 torch = pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
 
