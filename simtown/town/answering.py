@@ -110,7 +110,7 @@ def answer(view: View, question: str) -> TownAnswer:
 
 def _has_answer(view: View, question: str) -> bool:
     with suppress(TownError, QuestionError):
-        return direct_answer(view, question).value is not None
+        return _own_answer(view, question).value is not None
     return False
 
 
@@ -121,9 +121,13 @@ def _names(view: View) -> list[str]:
 
 def direct_answer(view: View, question: str) -> TownAnswer:
     """The answer to a question. Raises QuestionError or TownError, without other questions to ask."""
+    reply = _own_answer(view, question)
+    return reply if reply.value is None else replace(reply, close=_is_close_in_data_sets(view, reply.form))
+
+
+def _own_answer(view: View, question: str) -> TownAnswer:
+    """The answer of the town alone."""
     reply, words = _only_answer(view, question), question.lower().strip(" ?")
-    if reply.value is not None:
-        reply = replace(reply, close=_is_close_in_data_sets(view, reply.form))
     for pattern, replacement in language().readings:
         other = pattern.sub(replacement, words)
         with suppress(QuestionError):
@@ -163,7 +167,7 @@ def _only_answer(view: View, question: str) -> TownAnswer:
 
 
 def examples(view: View) -> Iterator[TownAnswer]:
-    """Varied questions about a town that have a clear answer, with it; the town's seed draws them."""
+    """Varied questions about a town that have a clear answer, with the town's; its seed draws them."""
     visible = [t for t in view.counted(view.things) if plural(t.kind) != t.kind and " bare" not in t.kind]
     visible = [t for t in visible if t.group != "cloud"]
     kinds = [t.kind for t in view.things]
@@ -193,7 +197,7 @@ def examples(view: View) -> Iterator[TownAnswer]:
                 continue
             asked.add(question)
             with suppress(TownError):
-                reply = direct_answer(view, question)
+                reply = _own_answer(view, question)
                 if reply.value not in (None, []) and reply.margin != -math.inf:
                     yield reply
                     break

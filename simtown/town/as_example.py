@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from simtown.town.town import Town
 
 
-def example(town: Town, question: str, size: tuple[int, int]) -> Example:
+def make(town: Town, question: str, size: tuple[int, int]) -> Example:
     """The example; see :meth:`simtown.Town.example`."""
     answer = town.ask(question)
     scene, seen = town.to_scene(size), town.render(size).seen()

@@ -126,26 +126,26 @@ def place(wanted: Wanted, kind: str, things: list[Thing], camera: Camera, dice: 
         return _on_top(thing, wanted, things)
     if wanted.x is None:
         check(thing)
-        return somewhere(thing, things, camera, dice, wanted)
+        return find_place(thing, things, camera, dice, wanted)
     vehicle = thing.group == "vehicle"
     y, yaw = LANES[wanted.lane == "far"] if vehicle else (_PLACES[thing.group], 0.0)
     y = y if wanted.y is None else wanted.y
     yaw = yaw if wanted.yaw is None else wanted.yaw
     z = _SKY if thing.group == "cloud" and not thing.z else thing.z
-    return fitting(replace(thing, x=wanted.x, y=y, yaw=yaw, z=z), things)
+    return check_room(replace(thing, x=wanted.x, y=y, yaw=yaw, z=z), things)
 
 
-def changed(thing: Thing, kind: str, attributes: dict[str, Any], others: list[Thing]) -> Thing:
+def change(thing: Thing, kind: str, attributes: dict[str, Any], others: list[Thing]) -> Thing:
     """A thing of a kind, with other attributes. Raises NoRoomError if it overlaps one of the others then."""
     if kind != thing.kind:
         style = 0 if kind in ENTITIES else thing.style
         paint = thing.paint if paintable(kind) else None
         attributes = {"kind": kind, "name": "", "style": style, "paint": paint} | attributes
     other = replace(thing, **attributes)
-    return other if SPACE.isdisjoint(attributes) else fitting(other, others)
+    return other if SPACE.isdisjoint(attributes) else check_room(other, others)
 
 
-def first_that_fits(noun: str, kinds: list[str], make: Callable[[str], Thing]) -> Thing:
+def make_first_that_fits(noun: str, kinds: list[str], make: Callable[[str], Thing]) -> Thing:
     """The thing that `make` makes of the first kind that finds room. Raises TownError if none does."""
     for kind in kinds:
         try:
@@ -155,7 +155,7 @@ def first_that_fits(noun: str, kinds: list[str], make: Callable[[str], Thing]) -
     raise TownError(reason if len(kinds) == 1 else f"no kind of {noun} finds room: {reason}")
 
 
-def kinds_to_try(noun: object, paint: str | None, weather: str, dice: Dice) -> list[str]:
+def choose_kinds(noun: object, paint: str | None, weather: str, dice: Dice) -> list[str]:
     """The kinds that a noun stands for, in a random order; of several, those that may have the paint.
 
     Raises TownError if the noun is unknown.
@@ -171,7 +171,7 @@ def kinds_to_try(noun: object, paint: str | None, weather: str, dice: Dice) -> l
     return [first, *(kinds[i] for i in dice.order(len(kinds)) if kinds[i] != first)]
 
 
-def somewhere(
+def find_place(
     thing: Thing, things: list[Thing], camera: Camera, dice: Dice, wanted: Wanted | None = None
 ) -> Thing:
     """The thing at the first free place of a random sequence; a wanted lane, y or yaw is kept.
@@ -199,7 +199,7 @@ def somewhere(
     if wanted is not None and wanted.yaw is not None:
         poses[:, 2] = wanted.yaw
     if thing.group == "vehicle":
-        usable &= ~_crowds(thing, poses, things)
+        usable &= ~_is_crowded(thing, poses, things)
     height = _SKY if thing.group == "cloud" else thing.z
     for new_x, new_y, new_yaw in poses[usable].tolist():
         candidate = replace(thing, x=new_x, y=new_y, z=height, yaw=new_yaw)
@@ -209,7 +209,7 @@ def somewhere(
     raise NoRoomError(f"{problem}: remove something, or say where with x and y")
 
 
-def _crowds(thing: Thing, poses: np.ndarray, things: list[Thing]) -> np.ndarray:
+def _is_crowded(thing: Thing, poses: np.ndarray, things: list[Thing]) -> np.ndarray:
     """(tries,) bool: whether a vehicle leaves less than the gap of data sets to another one."""
     vehicles = [t for t in things if t.group == "vehicle"]
     if not vehicles:
@@ -230,10 +230,10 @@ def _on_top(thing: Thing, wanted: Wanted, things: list[Thing]) -> Thing:
     height = below.top(x, y)
     if not np.isfinite(height):
         raise TownError(f"({x:.2f}, {y:.2f}) is not above the {below}: give an x and a y that are")
-    return fitting(replace(thing, x=x, y=y, z=thing.z + height, yaw=wanted.yaw or 0.0), things)
+    return check_room(replace(thing, x=x, y=y, z=thing.z + height, yaw=wanted.yaw or 0.0), things)
 
 
-def fitting(thing: Thing, others: list[Thing]) -> Thing:
+def check_room(thing: Thing, others: list[Thing]) -> Thing:
     """The thing, after checks.
 
     Raises TownError if no town can hold it, NoRoomError if it overlaps one of the others.
@@ -247,7 +247,7 @@ def fitting(thing: Thing, others: list[Thing]) -> Thing:
     return thing
 
 
-def free_name(kind: str, others: Sequence[Thing]) -> str:
+def choose_name(kind: str, others: Sequence[Thing]) -> str:
     """The kind itself, or the first of "taxi 2", "taxi 3" ... that none of the others has."""
     taken = {t.name for t in others}
     names = (kind, *(f"{kind} {i}" for i in range(2, MOST_THINGS + 2)))
@@ -275,7 +275,7 @@ def find(things: Sequence[Thing], name: object) -> Thing:
     raise TownError(f"there is no {shown(name)} in this town: {remedy}")
 
 
-def street_of(seed: int, sky: dict[str, np.ndarray]) -> Scene:
+def draw_scene(seed: int, sky: dict[str, np.ndarray]) -> Scene:
     """A seed's houses, trees and people, under some columns of :func:`.draw_weather`."""
     batch = SceneBatch.of([Scene()])
     for column, values in sky.items():

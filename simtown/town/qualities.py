@@ -20,7 +20,7 @@ from simtown.language.meaning.limits import (
 from simtown.language.meaning.nouns import group_of
 from simtown.language.meaning.programs import DIRECTIONS
 from simtown.language.meaning.solids import distance, truth
-from simtown.language.meaning.views import directions, how_hidden
+from simtown.language.meaning.views import classify_headings, classify_hidden
 from simtown.language.words.questions import with_article
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths
@@ -151,7 +151,7 @@ class View(NamedTuple):
         if attribute == "direction":
             if thing.group not in ("vehicle", "person", "building", "animal"):
                 return None, f"{name} has no front"
-            place = int(directions(np.array(thing.front - self.camera.yaw)))
+            place = int(classify_headings(np.array(thing.front - self.camera.yaw)))
             if place < 0:
                 raise TooCloseError(f"{name} faces between two directions")
             value = DIRECTIONS[place]
@@ -217,7 +217,7 @@ class View(NamedTuple):
 
     def _hidden(self, share: float, why: str) -> str:
         """A hidden share in words. Raises TooCloseError near the borders of what they mean."""
-        place = int(how_hidden(np.array(share)))
+        place = int(classify_hidden(np.array(share)))
         if place < 0:
             raise TooCloseError(f"{why}, too close to another answer to say")
         return ANSWERS["hidden"][place]

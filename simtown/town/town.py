@@ -70,7 +70,7 @@ class Town:
 
     def __init__(self, seed: int = 0) -> None:
         self._start(seed, Start("empty"))
-        street = placing.street_of(seed, {"weather": np.zeros(1, dtype=np.uint8)})
+        street = placing.draw_scene(seed, {"weather": np.zeros(1, dtype=np.uint8)})
         nobody = [prop for prop in street.props if GROUP[prop.kind] != "person"]
         self._fill(Scene(props=nobody))
 
@@ -92,7 +92,7 @@ class Town:
             allowed = (checks.changed_weather(town._weather, weather).kind,)
         index = np.array([0])
         sky = draw_weather(Stream(seed, "town", "weather"), index, allowed)
-        town._fill(placing.street_of(town.seed, sky))
+        town._fill(placing.draw_scene(town.seed, sky))
         if weather is not None:
             town.weather = weather
         order = Stream(seed, "town", "entity").bits(index, len(ENTITIES))[0].argsort(kind="stable")
@@ -100,7 +100,7 @@ class Town:
             if len(town.vehicles) < vehicles:
                 with suppress(TownError):  # a long vehicle may find no room
                     vehicle = Thing(ENTITIES[kind], 0.0, 0.0)
-                    town._add(placing.somewhere(vehicle, town._things, town._camera, town._dice))
+                    town._add(placing.find_place(vehicle, town._things, town._camera, town._dice))
         return town
 
     def _start(self, seed: int, began: Start) -> None:
@@ -301,7 +301,7 @@ class Town:
         def make(kind: str) -> Thing:
             return placing.place(wanted, kind, self._things, self._camera, self._dice)
 
-        return self._add(placing.first_that_fits(kind, kinds, make))
+        return self._add(placing.make_first_that_fits(kind, kinds, make))
 
     def change(self, thing: Thing | str, **values: object) -> Thing:
         """Change what a thing is, or its place, size or motion.
@@ -321,13 +321,13 @@ class Town:
         others = [t for t in self._things if t is not thing]
 
         def make(kind: str) -> Thing:
-            return placing.changed(thing, kind, attributes, others)
+            return placing.change(thing, kind, attributes, others)
 
-        changed = placing.first_that_fits(str(noun), kinds, make)
+        changed = placing.make_first_that_fits(str(noun), kinds, make)
         check(changed)
         carried = changed.kind != thing.kind or not placing.SPACE.isdisjoint(attributes)
         if changed.kind != thing.kind:
-            write(thing, name=placing.free_name(changed.kind, others))
+            write(thing, name=placing.choose_name(changed.kind, others))
         write(thing, **{attribute: getattr(changed, attribute) for attribute in SETTABLE})
         if carried:
             tracks.forget(self._tracks, thing)
@@ -450,7 +450,7 @@ class Town:
         """
         from simtown.town import as_example  # loads data sets
 
-        return as_example.example(self, question, checks.picture_size(size))
+        return as_example.make(self, question, checks.picture_size(size))
 
     def questions(self, n: int = 10) -> list[tuple[str, Any]]:
         """Up to n questions about this town that have a clear answer, each with :attr:`TownAnswer.value`.
@@ -557,13 +557,13 @@ class Town:
 
     def _kinds(self, noun: object, paint: str | None) -> list[str]:
         weather = checks.weather(self._weather).kind
-        return placing.kinds_to_try(noun, paint, weather, self._dice)
+        return placing.choose_kinds(noun, paint, weather, self._dice)
 
     def _add(self, thing: Thing) -> Thing:
         check(thing)
         if len(self._things) >= placing.MOST_THINGS:
             raise TownError(f"a town holds at most {placing.MOST_THINGS} things: remove some first")
-        write(thing, name=placing.free_name(thing.kind, self._things), town=self)
+        write(thing, name=placing.choose_name(thing.kind, self._things), town=self)
         self._things.append(thing)
         self._physics = None
         return thing

@@ -116,7 +116,7 @@ class Views:
         """(n, v) int64 place in DIRECTIONS of where the viewer sees each vehicle head, -1 if unclear."""
         has_front = _has_front()[self.scenes.entity]
         turn = self.scenes.pose[..., 2].astype(np.float64) - self.scenes.camera[:, None, 3]
-        return np.where(has_front, directions(turn), -1)
+        return np.where(has_front, classify_headings(turn), -1)
 
     @cached_property
     def body(self) -> np.ndarray:
@@ -153,7 +153,7 @@ class Views:
         """(n, v) int64: 0 where nothing of a vehicle is hidden, 1 and 2 where less and more than a third is;
         -1 near a border.
         """
-        return how_hidden(1 - self.visible.astype(np.float64))
+        return classify_hidden(1 - self.visible.astype(np.float64))
 
     @cached_property
     def partly_hidden(self) -> np.ndarray:
@@ -189,13 +189,13 @@ class Views:
         return self._slots(np.ones(self.scenes.entity.shape), self.scenes.prop_pose[..., 4])
 
 
-def directions(turn: np.ndarray) -> np.ndarray:
+def classify_headings(turn: np.ndarray) -> np.ndarray:
     """Places in DIRECTIONS of angles from the viewer's right, radians; -1 where unclear."""
     off = np.abs((turn[..., None] - [*HEADINGS.values()] + np.pi) % (2 * np.pi) - np.pi)
     return np.where(off.min(axis=-1) <= np.pi / 4 - UNCLEAR_TURN, off.argmin(axis=-1), -1)
 
 
-def how_hidden(share: np.ndarray) -> np.ndarray:
+def classify_hidden(share: np.ndarray) -> np.ndarray:
     """Places in the answers of "hidden" of shares that are hidden; -1 near a border."""
     borders = zip(HIDDEN, HIDDEN_MARGIN, strict=True)
     near = np.any([np.abs(share - border) <= margin for border, margin in borders], axis=0)
