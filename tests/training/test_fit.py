@@ -382,7 +382,7 @@ OTHER = {
     "learning_rate": (0.1, {}),
     "max_steps": (6, {}),
     "stream": (True, {}),
-    "precision": ("bf16", {"model": "cnn-lstm", "options": options("cnn-lstm", {}), "max_steps": 4}),
+    "precision": ("bf16", {"model": "pbn", "options": options("pbn", {}), "max_steps": 4}),
 }
 
 
