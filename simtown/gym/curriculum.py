@@ -96,9 +96,9 @@ class Curriculum:
         return {**address, "turn": self._turn, "positions": [*self._positions], "tracks": tracks}
 
     def _resume(self, state: dict[str, Any]) -> None:
+        if {*state} != {*self.state}:
+            raise ValueError("state is not of a curriculum: give what its `state` was")
         for name, own in (("seed", self.seed), ("by_family", self.by_family)):
-            if name not in state:
-                raise ValueError("state is not of a curriculum: give what its `state` was")
             if state[name] != own:
                 raise ValueError(f"state is of {name}={state[name]}: give the same, or leave the state out")
         rank, ranks = state["shard"]
@@ -149,7 +149,7 @@ class Curriculum:
         levels = range(level + step, len(LEVELS) + 1 if step > 0 else 0, step)
         asked = [other for other in levels if name in map(self._track_of, _chances(other))]
         self._tracks[name] = Track(asked[0] if asked else level)
-        for other in range(1, len(LEVELS) + 1):
+        for other in range(level + 1, self._tracks[name].level + 1):
             reached = sum(track.level >= other for track in self._tracks.values())
             if 2 * reached >= len(self._tracks):
                 for family in _chances(other):

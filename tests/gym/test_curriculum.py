@@ -118,6 +118,12 @@ def test_the_top_and_the_bottom_are_ends():
         for _ in range(200):
             curriculum.record({"level": level, "family": family}, score)
         assert curriculum.levels == {"all": level}
+    curriculum = Curriculum(level=9, by_family=True)
+    families = {*curriculum.levels}
+    for _ in range(20):
+        curriculum.record({"level": 9, "family": "order"}, 0.0)
+    assert curriculum.levels["order"] == 8
+    assert {*curriculum.levels} == families
 
 
 @pytest.mark.parametrize(
@@ -126,6 +132,7 @@ def test_the_top_and_the_bottom_are_ends():
         ({"state": Curriculum(seed=7).state}, "state is of seed=7: give the same, or leave the state out"),
         ({"state": Curriculum(by_family=True).state}, "state is of by_family=True"),
         ({"state": {"level": 2, "positions": [], "scores": []}}, "state is not of a curriculum"),
+        ({"state": {"seed": 0, "by_family": False}}, "state is not of a curriculum"),
         ({"up": 1.0}, "up is 1.0"),
         ({"up": 0.3}, "down 0.4"),
         ({"level": 10}, "from 1 to 9"),
