@@ -160,7 +160,7 @@ MODELS = {
     "takes left for right": (knows_but_does_not_relate, "yes yes yes no", ""),
     "does not read": (does_not_read, "yes no yes unclear", ""),
     "misses a kind": (one_is_missed, None, "does not see"),
-    "says left": (says_left, "yes no no no", ""),
+    "says left": (says_left, "yes no no unclear", ""),
 }
 LEVELS = {"yes": "yes", "no": "no", "part": "in part", "unclear": "cannot be said"}
 
