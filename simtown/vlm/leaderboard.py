@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.complexity.intervals import holm, paired_difference, share
+from simtown.complexity.intervals import holm, paired_difference
 from simtown.core.files import save_text
 from simtown.core.tables import Table
 from simtown.core.untrusted import markdown
@@ -101,18 +101,6 @@ def leaderboard(models: Sequence[Answered]) -> Table:
     return Table(columns, sorted(rows, key=lambda row: -float(str(row[1]))))
 
 
-def by_family(models: Sequence[Answered]) -> Table:
-    """Accuracy by family, or by relation of the paper's questions, a column for each model."""
-    parts = _parts(models[0], "picture")
-    rows: list[list[object]] = []
-    for part, which in parts.items():
-        answers = (model.rows["picture"] for model in models)
-        shares = [share(rows["right"][which], rows["cluster"][which]) for rows in answers]
-        cells = [f"{it['accuracy']:.3f} ({it['low']:.3f}-{it['high']:.3f})" if it else "" for it in shares]
-        rows.append([part, int(which.sum()), *cells])
-    return Table(("questions", "n", *(model.name for model in models)), rows)
-
-
 def differences(models: Sequence[Answered]) -> list[dict[str, Any]]:
     """A record for each two models, condition and part of the questions."""
     records = []
@@ -160,11 +148,11 @@ def sentences(records: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 def write(models: Sequence[Answered], directory: Path) -> list[str]:
     """Write leaderboard.md, .csv and .tex, and comparison.csv; returns sentences."""
-    board, families, records = leaderboard(models), by_family(models), differences(models)
+    board, records = leaderboard(models), differences(models)
     lines, compared = list(sentences(records)), Table.of_records(records)
     page = [
         "# Leaderboard", board.markdown(1), "\n".join(f"- {markdown(line)}" for line in lines),
-        "## By family", families.markdown(1), "## Differences", compared.markdown(4), _NOTE,
+        "## Differences", compared.markdown(4), _NOTE,
     ]  # fmt: skip
     texts = {"leaderboard.md": "\n\n".join(page) + "\n", "leaderboard.csv": board.csv()}
     texts |= {"leaderboard.tex": board.latex("l" + "r" * (len(board.columns) - 1))}

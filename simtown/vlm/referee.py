@@ -116,14 +116,14 @@ def _luck(rows: Sequence[Row], either: bool = False) -> float:
     return float((p + either * p[::-1]).max())
 
 
-def bias(rows: Sequence[Row]) -> dict[str, float] | None:
+def bias(rows: Sequence[Row]) -> dict[str, float | None] | None:
     """Ability and bias of answers of yes or no, by signal detection; None if there are none.
 
     Returns:
         "yes", the share of yes among the answers; "sensitivity" d', 0 for a model that cannot tell;
         "criterion", 0 without a bias, below 0 if it says yes too often (both with half an answer added to
         each cell, so that they are finite); "left", where a question names one side, the share of answers
-        that say left.
+        that say left, else None.
     """
     told = [row for row in rows if row["answer"] in ("yes", "no")]
     if not told:
@@ -137,7 +137,7 @@ def bias(rows: Sequence[Row]) -> dict[str, float] | None:
         "yes": float(said.mean()),
         "sensitivity": hits - alarms,
         "criterion": -(hits + alarms) / 2,
-        "left": float(np.mean(left)) if left else float("nan"),
+        "left": float(np.mean(left)) if left else None,
     }
 
 
@@ -175,7 +175,7 @@ def verdict(found: Mapping[str, Any]) -> Table:
     if it := found["bias"]:
         ability = f"d' {it['sensitivity']:.2f}, criterion {it['criterion']:.2f}"
         rows.append(["says yes", ability, "", "", it["yes"], "", ""])
-        if it["left"] == it["left"]:
+        if it["left"] is not None:
             rows.append(["says left", "of questions about left or right", "", "", it["left"], "", ""])
     return Table(("control", "what it means", "verdict", "n", "share", "(95 %)", "chance"), rows)
 

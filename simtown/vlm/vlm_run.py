@@ -252,7 +252,7 @@ def _twin_sentence(found: Mapping[str, Any]) -> str:
         for name, it in found.items()
         if it and name != "chance"
     ]
-    guessed = [f"{name} {value:.3f}" for name, value in found["chance"].items() if value == value]
+    guessed = [f"{name} {value:.3f}" for name, value in found["chance"].items() if value is not None]
     return f"Twins: {', '.join(shown)}; by guessing {', '.join(guessed)}."
 
 

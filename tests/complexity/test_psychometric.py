@@ -104,3 +104,25 @@ def test_models_are_compared_question_by_question():
     assert low < difference < high
     assert low < 1.8 < high
     assert compare(answers, answers, resamples=20) == (0, 0, 0)
+
+
+def test_answers_that_are_repeated_about_a_picture_tell_nothing_new():
+    answers = Observer(2.0).answers(400, np.random.default_rng(3))
+    once = fit_curve(answers)
+    often = fit_curve(answers.rows(np.repeat(np.arange(400), 5)))
+    assert often.threshold == pytest.approx(once.threshold, rel=0.01)
+    assert often.low <= once.low * 1.02
+    assert often.high >= once.high * 0.98
+    assert often.p == pytest.approx(once.p, abs=0.01)
+
+
+def test_guessers_about_few_pictures_show_no_trend():
+    """All answers about a picture are one guess, and x belongs to the picture, too."""
+    found = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        picture, x = np.arange(400) // 10, np.exp(rng.normal(size=40))
+        answers = Observer(1e6).answers(400, rng)
+        right = (rng.random(40) < 0.5)[picture]
+        found.append(fit_curve(answers._replace(x=x[picture], right=right, cluster=picture)).p < 0.05)
+    assert np.mean(found) < 0.2
