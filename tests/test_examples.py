@@ -12,7 +12,7 @@ from tests.conftest import HANGS
 EXAMPLES = Path(__file__).parents[1] / "examples"
 #: What a script needs beside matplotlib, and those that take over 10 s.
 NEEDS = {"film": "pybullet", "grpo_step": "trl", "hold_out": "sklearn", "sklearn_needs": "sklearn"}
-NEEDS |= {"threshold_in_metres": "sklearn"}
+NEEDS |= {"threshold_in_metres": "sklearn", "digits_needed": "sklearn"}
 SLOW = ("film", "grpo_step", "hold_out", "sklearn_needs", "threshold_in_metres")
 SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py"))
 
@@ -33,7 +33,7 @@ def test_an_example_runs_without_arguments_and_leaves_nothing_behind(name, tmp_p
 
 
 def test_examples_are_short_and_have_a_title():
-    assert len(SCRIPTS) == 8
+    assert len(SCRIPTS) == 10
     for name in SCRIPTS:
         lines = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8").splitlines()
         assert len(lines) <= 100, name
