@@ -182,8 +182,8 @@ def _result(curve: BootstrapCurve, target: float, seed: int, rows: Sequence[Any]
     gain, is_beyond = None, False
     if beyond is not None:
         scores = beyond.scores[:, np.searchsorted(beyond.sizes, NEAR * curve.sizes[-1] * (1 - 1e-9))]
-        low, high = interval(scores[1:])
-        gain = Gain(int(NEAR * curve.sizes[-1]), float(curve.means[0, -1]), float(scores[0]), low, high)
+        before, after = float(curve.means[0, -1]), float(scores[0])
+        gain = Gain(int(NEAR * curve.sizes[-1]), before, after, *interval(scores[1:]))
         reached = beyond.scores >= target
         places = np.where(reached.any(axis=1), beyond.sizes[reached.argmax(axis=1)], ABOVE)
         samples = np.where(samples == ABOVE, places, samples)
