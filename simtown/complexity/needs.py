@@ -112,7 +112,8 @@ class NeededSamples:
             return f"at least {low}" if low else f"at most {high}" if high else "an unknown number of"
         sign = {"above": "> ", "below": "≤ ", None: ""}[self.bound_]
         ends = f"{low} to {high}" if low and high else f"at least {low}" if low else f"at most {high}"
-        return f"{sign}{self.need_:,.0f}" + f" ({ends})" * bool(low or high)
+        says_more = any(end not in (None, self.need_) for end in self.interval_)
+        return f"{sign}{self.need_:,.0f}" + f" ({ends})" * says_more
 
     def __repr__(self) -> str:
         return " ".join(self.sentences())
@@ -181,8 +182,8 @@ def _result(curve: BootstrapCurve, target: float, seed: int, rows: Sequence[Any]
     gain, is_beyond = None, False
     if beyond is not None:
         scores = beyond.scores[:, np.searchsorted(beyond.sizes, NEAR * curve.sizes[-1] * (1 - 1e-9))]
-        low, high = interval(scores[1:])
-        gain = Gain(int(NEAR * curve.sizes[-1]), float(curve.means[0, -1]), float(scores[0]), low, high)
+        before, after = float(curve.means[0, -1]), float(scores[0])
+        gain = Gain(int(NEAR * curve.sizes[-1]), before, after, *interval(scores[1:]))
         reached = beyond.scores >= target
         places = np.where(reached.any(axis=1), beyond.sizes[reached.argmax(axis=1)], ABOVE)
         samples = np.where(samples == ABOVE, places, samples)
@@ -192,12 +193,13 @@ def _result(curve: BootstrapCurve, target: float, seed: int, rows: Sequence[Any]
             ends = min(ends[0], need.low) if need.low < ABOVE else ends[0], ends[1]
     bounds = {BELOW: (float(need.smallest), "below"), ABOVE: (float(need.largest), "above")}
     point, bound = bounds.get(float(samples[0]), (float(samples[0]), None))
-    known = tuple(None if end in (BELOW, ABOVE) else float(end) for end in ends)
+    low = {BELOW: None, ABOVE: float(need.largest)}.get(ends[0], float(ends[0]))
+    high = {BELOW: float(need.smallest), ABOVE: None}.get(ends[1], float(ends[1]))
     return NeededSamples(
         target=target,
         curve=curve,
         need_=None if need.jumps else point,
-        interval_=(known[0], known[1]),
+        interval_=(low, high),
         bound_=None if need.jumps else bound,
         next_size_=need.next_size,
         first_reached_={BELOW: need.smallest, ABOVE: None}.get(first.samples, int(min(first.samples, 1e15))),

@@ -67,6 +67,24 @@ def test_counts_alone_have_binomial_intervals(table):
     assert all(np.isfinite(curve.samples["isotonic"][:, 0]).all() for curve in found.curves)
 
 
+def test_scores_stand_for_counts(table):
+    """With several seeds whose items are their own, both give the same needs."""
+    cells = [
+        (n, s, c + 10 * s) for n, c in ((100, 550), (200, 650), (400, 750), (800, 820)) for s in range(3)
+    ]
+    counted = table(HEAD + "\n".join(f"m,{n},{s},{c},1000" for n, s, c in cells))
+    first = estimate(read_csv(counted)[0], targets=(0.7,), replicates=100).rows
+    lines = "\n".join(f"m,{n},{s},{c / 1000}" for n, s, c in cells)
+    second = estimate(
+        read_csv(table("group,size,seed,score\n" + lines))[0], targets=(0.7,), replicates=100
+    ).rows
+    for a, b in zip(first, second, strict=True):
+        assert (a.samples, a.low, a.high) == pytest.approx((b.samples, b.low, b.high))
+    for text, words in (("m,100,0,0.5", "one seed"), ("m,100,0,50", "column score: '50'")):
+        with pytest.raises(ValueError, match=words):
+            read_csv(table("group,size,seed,score\n" + text))
+
+
 WRONG = {"": "no results", "m,100,0,60": "line 2 has 4 cells", ",100,0,60,100": "line 2, column group"}
 WRONG |= {"m,100,-1,60,100": "line 2, column seed: '-1'", "m,100,0,101,100": "line 2, column correct: 101"}
 WRONG |= {"m,100,0,60,100\n\nm,1e3,0,60,100": "line 4, column size: '1e3'"}

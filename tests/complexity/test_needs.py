@@ -1,7 +1,9 @@
 """Needs of any learner, from arrays, tables and estimators."""
 
+import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -225,6 +227,17 @@ def test_an_estimator_is_trained_at_the_sizes_that_say_most():
     assert again.interval_ == found.interval_
     given = needs.needed_samples(learner, X, y, target=0.9, train_sizes=[50, 100, 200], cv=3)
     assert given.scores_.shape == (3, 3)
+
+
+def test_the_page_shows_the_measured_coverage(monkeypatch):
+    pytest.importorskip("sklearn")
+    root = Path(__file__).parents[2]
+    monkeypatch.syspath_prepend(root / "benchmarks")
+    learners = importlib.import_module("learners")
+    lines = learners.read_rows(root / "benchmarks" / "results" / "learners.csv")
+    assert [line["problem"] for line in lines] == [problem.name for problem in learners.PROBLEMS]
+    assert learners.table(lines) in (root / "docs" / "needs.md").read_text(encoding="utf-8")
+    assert min(float(line["needs_coverage"]) for line in lines) >= 0.92
 
 
 def test_the_figure_shows_the_interval(tmp_path):
