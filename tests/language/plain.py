@@ -29,6 +29,7 @@ from simtown.language.meaning.limits import (
     NO_COLOUR,
 )
 from simtown.language.meaning.nouns import NOUNS, called_by, group_of, perhaps_called_by
+from simtown.language.meaning.relations import LATERAL, RELATIONS
 from simtown.language.meaning.sights import also_shown, street_sights
 from simtown.language.meaning.solids import SOLID_RELATIONS, Solid
 from simtown.language.meaning.views import ENDS_ALIKE
@@ -532,8 +533,11 @@ class Plain:
             metres = {"left": left, "right": -left, "front": ahead, "behind": -ahead}[relation[7:]]
             return beyond(metres, ASIDE if relation[7:] in ("left", "right") else ALONG)
         aside, farther = self.right_of(thing, other), self.place(thing)[1] - self.place(other)[1]
-        metres = {"left of": -aside, "right of": aside, "in front of": -farther, "behind": farther}[relation]
-        return beyond(metres, ASIDE if relation in ("left of", "right of") else ALONG)
+        metres = {"left of": -aside, "right of": aside, "in front of": -farther, "behind": farther}
+        if relation not in metres:  # a contributor's
+            own = next(r for r in RELATIONS if r.name == relation)
+            return beyond(own.sign * (aside if own.axis == LATERAL else farther), own.margin)
+        return beyond(metres[relation], ASIDE if relation in ("left of", "right of") else ALONG)
 
     def solid(self, thing):
         it = self.things[thing]
