@@ -174,7 +174,7 @@ def _known(settings: Settings) -> dict[str, Family]:
 
 
 def _check_names(settings: Settings) -> None:
-    """Raises SettingsError for an unknown family."""
+    """Raises SettingsError for an unknown family, or one that is named twice."""
     known = ("paper", "all", *FAMILIES)
     if settings.own_families:
         known = (*known, *read_families(settings.own_families, "own_families"))
@@ -185,6 +185,8 @@ def _check_names(settings: Settings) -> None:
         if unknown[0].endswith(".toml"):
             choice = "read_question_files() reads a file that you name"
         raise SettingsError(f"{unknown[0]} is unknown: {choice}", "questions")
+    if len(set(settings.questions)) < len(settings.questions):
+        raise SettingsError("names one twice", "questions")
 
 
 def _check(settings: Settings) -> None:

@@ -19,7 +19,7 @@ def read_question_files(settings: Settings) -> Settings:
     >>> template = 'program = "exist(1)"\\nslots = ["set"]\\ntexts = ["Is {a 1} there?"]'
     >>> text = f'[there]\\nanswer = "truth"\\n[[there.templates]]\\n{template}\\n'
     >>> size = pathlib.Path("mine.toml").write_text(text)
-    >>> read_question_files(simtown.Settings(questions=("exist", "mine.toml"))).questions
+    >>> simtown.read_question_files(simtown.Settings(questions=("exist", "mine.toml"))).questions
     ('exist', 'there')
     """
     questions: list[str] = []

@@ -171,9 +171,8 @@ class Settings:
         if self.catalogue != VERSION:
             raise SettingsError(f"must be {VERSION}, not {self.catalogue}", "catalogue")
         require_kinds(self.own_kinds, OWN, "the data set")
-        for name in ("questions", "relations"):
-            if len(set(getattr(self, name))) < len(getattr(self, name)):
-                raise SettingsError("names one twice", name)
+        if len(set(self.relations)) < len(self.relations):
+            raise SettingsError("names one twice", "relations")
         for name in ("n", "val", "test", "shard"):
             if (getattr(self, name) or 0) % self.block:
                 option = "twins" if self.questions_per_picture == 1 else "questions_per_picture"

@@ -294,6 +294,7 @@ COMPARE = f"""
 import json, numpy as np
 from simtown.assets.entities import ENTITIES, OWN
 from simtown.datasets.settings import Settings
+from simtown.datasets.source import source_of
 from simtown.language.asking.paper import sample
 from simtown.render.raster import Raster
 from simtown.render.renderers import make_renderer

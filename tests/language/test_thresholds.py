@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from simtown.assets.street.road_surface import ROAD_EDGE
 from simtown.language.meaning import limits, views
 from simtown.scenes import camera, placement
 
@@ -16,7 +17,7 @@ NAMES = {**vars(limits), "camera": camera, "placement": placement, "views": view
 #: How many of a unit are one of the code's.
 UNITS = {"": 1, "%": 100, "°": 180 / pi}
 #: Limits of relations that only a town answers; docs/town.md has them.
-TOWNS_OWN = {"BESIDE", "NEAR", "FAR", "CONTACT", "ROAD_EDGE", "TOWN_NEARER", "TOWN_SPEED", "TOWN_HIDING"}
+TOWNS_OWN = {"BESIDE", "NEAR", "FAR", "CONTACT", "TOWN_NEARER", "TOWN_SPEED", "TOWN_HIDING"}
 
 
 @pytest.mark.parametrize(("what", "limits", "constants"), ROWS, ids=[row[0] for row in ROWS])
@@ -35,3 +36,7 @@ def test_every_limit_of_data_sets_has_a_row():
     of_data_sets = {name for name in vars(limits) if name.isupper()}
     named = set(re.findall(r"[A-Z][A-Z_]+", TABLE))
     assert of_data_sets - named == TOWNS_OWN
+
+
+def test_lanes_end_where_the_road_does():
+    assert limits.LANE_EDGE == ROAD_EDGE

@@ -6,7 +6,7 @@ difference is reported: the example, the column and both values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -200,7 +200,7 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
         if expected.renderer is not None:
             most = settings.at_once(512)
             of_batch = drawn[(drawn >= begin) & (drawn < end)]
-            pairs = pair_rows(end - begin, settings.questions_per_picture) + begin
+            pairs = pair_rows(end - begin if settings.twins else 0, settings.questions_per_picture) + begin
             for rows in np.split(of_batch, range(most, len(of_batch), most)):
                 if len(rows):
                     scenes = examples.scene[rows - begin]
@@ -223,7 +223,7 @@ def _check_pictures(
     scenes: SceneBatch,
     difference: _Difference,
     *,
-    twins: list[list[int]],
+    twins: Iterable[Sequence[int]],
 ) -> None:
     """Draw the pictures of some rows of a shard again. Raises FormError if twins show one picture.
 

@@ -7,8 +7,6 @@ language, with the streets that it decides.
 
 from math import radians
 
-from simtown.assets.street.road_surface import ROAD_EDGE
-
 # Where things are, in metres.
 
 #: Two middles that differ by less, to the left or right, are not left or right of each other.
@@ -19,8 +17,9 @@ ALONG = 1.5
 NEARER = 0.5
 #: The same in a town, which also says what is only just nearer; of speeds in metres a second.
 TOWN_NEARER = 0.1
-#: Vehicles farther from the road's middle than this stand in no lane; those nearer to the viewer are parked.
-LANE_EDGE = ROAD_EDGE
+#: Half the road (:mod:`simtown.assets.street.road_surface`). Vehicles farther from its middle stand in no
+#: lane; those nearer to the viewer are parked.
+LANE_EDGE = 3.7
 #: Things whose outlines are closer than this are next to each other.
 BESIDE = 1.5
 #: Things whose outlines are closer than this are near each other.

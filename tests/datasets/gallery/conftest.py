@@ -20,6 +20,6 @@ def sampled_gallery(many, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("simtown.datasets.showing.gallery.SAMPLE", 120)
         patch.setattr("simtown.datasets.showing.gallery.STRETCH", 20)
-        gallery(open_dataset(many), out, counted.append)
+        gallery(open_dataset(many), out, progress=counted.append)
     assert sum(counted) == 340
     return out, open_dataset(many)

@@ -149,7 +149,8 @@ def test_fine_tuning_does_not_see_padding(model):
 
     def said(chosen):
         tuning = FineTuning(epochs=0)
-        return tuning.fit(str(model("fnet")), chosen, nothing, nothing == 1, 0, lambda more: None, "cpu")
+        quiet = {"progress": lambda more: None, "device": "cpu"}
+        return tuning.fit(str(model("fnet")), chosen, nothing, nothing == 1, 0, **quiet)
 
     assert said(texts) == pytest.approx([said([text])[0] for text in texts], abs=1e-5)
 
@@ -159,7 +160,7 @@ def test_fine_tuning_learns(tiny):
     texts = ["a lemon is edible.", "a kettle is edible.", "a dog flies."]
     pair, label = np.tile([0, 1, 2], 64), np.tile([True, False, False], 64)
     tuning = FineTuning(epochs=30, learning_rate=5e-3)
-    said = tuning.fit(str(tiny), texts, pair, label, 0, lambda more: None)
+    said = tuning.fit(str(tiny), texts, pair, label, 0, progress=lambda more: None)
     assert (said > 0.5).tolist() == [True, False, False]
 
 
