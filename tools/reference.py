@@ -143,6 +143,8 @@ def summary(docstring: str | None) -> str:
 
 def kind_of(value: Any) -> str:
     """autodoc's word for what a name holds."""
+    if inspect.ismodule(value):
+        return "module"
     return "class" if inspect.isclass(value) else "function" if callable(value) else "data"
 
 
@@ -166,8 +168,9 @@ def names() -> dict[str, list[str]]:
     pages, listed, package = {}, ["Python", "======", ""], ""
     for name, value in public().items():
         (home, _, last), kind = name.rpartition("."), kind_of(value)
-        lines = [last, "=" * len(last), "", f".. auto{kind}:: {defined(name) if kind == 'data' else name}"]
-        lines += ["   :no-value:"] * (kind == "data")
+        place = defined(name) if kind in ("data", "module") else name
+        lines = [last, "=" * len(last), "", f".. auto{kind}:: {place}"]
+        lines += {"data": ["   :no-value:"], "module": ["   :no-index:"]}.get(kind, [])
         pages[f"python/{name}.rst"] = [*lines, *(f".. autoclass:: {other}" for other in BESIDE.get(name, ()))]
         if home != package:
             package = home

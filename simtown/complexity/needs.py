@@ -1,8 +1,12 @@
 """Needs of any learner: how many examples a target takes, with an interval that covers.
 
     >>> from simtown import needs
-    >>> needs.from_curve([100, 200, 400, 800], scores, target=0.9)     # scores: (sizes, seeds)
-    >>> needs.needed_samples(LogisticRegression(), X, y, target=0.9)   # trains the sizes that say most
+    >>> scores = [[0.62, 0.61, 0.63], [0.75, 0.76, 0.74], [0.84, 0.85, 0.84], [0.90, 0.91, 0.90]]
+    >>> found = needs.from_curve([100, 200, 400, 800], scores, target=0.8)
+    >>> print(found)
+    281 (237 to 323)
+    >>> found.bound_, found.next_size_, found.gain_.size
+    (None, 280, 1600)
 
 docs/needs.md explains the results, docs/reproduce/intervals.md says how often the intervals hold the truth.
 """
