@@ -59,6 +59,8 @@ def generate(
 
     If it is stopped or killed, run the same command again to continue.
     """
+    width, height = parse_size(size)
+    settings = replace(settings, width=width, height=height)
     from simtown.datasets.frequency_tables import tables_of
     from simtown.datasets.making.ready_worlds import LICENCE, cited, worlds
     from simtown.datasets.question_files import read_question_files
@@ -67,8 +69,7 @@ def generate(
     if world == "list":
         say(*(f"{name}: {own.holds}" for name, own in worlds().items()))
         return
-    width, height = parse_size(size)
-    settings = read_question_files(replace(settings, width=width, height=height))
+    settings = read_question_files(settings)
     given = _given(context)
     if world is not None:
         settings = _ready(world, settings, given)

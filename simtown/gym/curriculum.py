@@ -97,7 +97,7 @@ class Curriculum:
 
     def _resume(self, state: dict[str, Any]) -> None:
         if {*state} != {*self.state}:
-            raise ValueError("state is not that of a curriculum: give what the attribute state had")
+            raise ValueError("state is not of a curriculum: give what curriculum.state was")
         for name, own in (("seed", self.seed), ("by_family", self.by_family)):
             if state[name] != own:
                 raise ValueError(f"state is of {name}={state[name]}: give the same, or leave the state out")

@@ -200,8 +200,7 @@ def test_what_guessers_and_blind_models_score():
     rng = np.random.default_rng(0)
     group = np.repeat(np.arange(0, 20_000, 2), 4)
     guessed = {
-        name: outcome.mean()
-        for name, (outcome, *_) in group_accuracies(group, rng.random(40_000) < 0.5).items()
+        name: share.mean() for name, share in group_accuracies(group, rng.random(40_000) < 0.5).items()
     }
     assert abs(guessed["single"] - 1 / 2) < 0.01
     assert abs(guessed["pair"] - 1 / 4) < 0.01
