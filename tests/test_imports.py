@@ -44,7 +44,7 @@ LATE = {
     "opening": "causal corpus huggingface lstm masked ngram oracle wordvectors",
     "own": "own_mesh",
     "paint": "atlas",
-    "plan": "size_search",
+    "plan": "question_files size_search source",
     "relations": "exact",
     "render": "card",
     "renderers": "card",

@@ -17,9 +17,7 @@ import msgspec
 
 from simtown.core.options import SettingsError, deciding, options_of
 from simtown.core.untrusted import check_name, inside, parse_toml, read_toml
-from simtown.datasets.question_files import read_question_files
 from simtown.datasets.settings import Settings
-from simtown.datasets.source import check_settings
 from simtown.training.fit_settings import FitSettings, precision_of
 from simtown.training.models import options, require_allowed, require_serves
 
@@ -139,6 +137,7 @@ def read(
         SettingsError: it cannot be read; the message names the line or key.
     """
     from simtown.complexity.size_search import ladder
+    from simtown.datasets.source import check_settings
 
     chosen, shared, settings = _parse(preset, device)
     models = dict.fromkeys(model for grid in chosen.grid for model in grid.models)
@@ -232,6 +231,8 @@ def _parse(preset: str, device: str) -> tuple[_Preset, Settings, FitSettings]:
         paint=beside(shared.paint) if shared.paint_from_file else shared.paint,
         questions=tuple(beside(name) if name.endswith(".toml") else name for name in shared.questions),
     )
+    from simtown.datasets.question_files import read_question_files  # which a misspelt preset needs not load
+
     shared = read_question_files(chosen_data)
     return chosen, shared, replace(settings, precision=precision_of(settings.precision, device))
 
