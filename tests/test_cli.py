@@ -127,7 +127,7 @@ TYPOS = {
     probe compare nowhere town; probe reproduce forbes-table9 --data town; probe grid nowhere --out o""",
     "numpy": "generate --frequencies no.csv",
     "numpy h5py": "generate --out town",
-    "numpy h5py torch": "fit town --option hiden=3",  # the classes of models have their options
+    "numpy torch": "fit town --option hiden=3",  # the classes of models have their options
 }
 TYPOS = {" ".join(words.split()): names for names, every in TYPOS.items() for words in every.split(";")}
 
