@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 #: Most tokens, rounded up so that nobody has to pack a line. Lower a number when code goes.
-BUDGETS = {("simtown",): 495_000, ("tests",): 370_000, ("benchmarks", "tools"): 62_000}
+BUDGETS = {("simtown",): 515_000, ("tests",): 385_000, ("benchmarks", "tools"): 60_000}
 _COUNTED = {tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING}
 
 
