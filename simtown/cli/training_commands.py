@@ -255,7 +255,7 @@ def _ask_people(dataset: str, split: str, out: Path | None) -> None:
     need("vlm")
     path = local_file(out or Path(f"{name_of(dataset)}-{PEOPLE}.html"))
     from simtown.datasets.reading.reader import open_dataset
-    from simtown.vlm.people import page
+    from simtown.vlm.people_model import page
 
     save_text(path, page(open_dataset(dataset), split))
     say(f"{path} asks. Send it to people, and give each file of answers to simtown evaluate people:FILE.csv.")

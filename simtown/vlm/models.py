@@ -34,7 +34,7 @@ def open_model(
 
         return ServerModel(place, settings)
     if kind == PEOPLE:
-        from simtown.vlm.people import PeopleModel
+        from simtown.vlm.people_model import PeopleModel
 
         return PeopleModel(place)
     from simtown.vlm.program_models import FunctionModel, ProgramModel
