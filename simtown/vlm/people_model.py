@@ -96,7 +96,8 @@ class PeopleModel(VisionModel):
         """
         own = VlmSettings(split=settings.split, examples=QUESTIONS, controls=0)
         if recorded(settings) != recorded(own) or settings.examples not in (None, QUESTIONS):
-            raise SettingsError(f"{PEOPLE}:{self._path} has its answers: of all settings give `split` alone")
+            given = f"{PEOPLE}:{self._path} holds answers that are given"
+            raise SettingsError(f"{given}: leave out every setting of models but `split`")
         examples = map(asked.__getitem__, range(min(len(asked), QUESTIONS)))
         golds = {example.query().key: example.gold() for example in examples}
         for where, cells in self._lines:

@@ -42,7 +42,6 @@ bench render: --size 32 --scenes 1 --repeats 1 --device cpu --out b.csv
 [vlm]
 thresholds: a
 compare: a b
-evaluate people: town --out people.html
 [vg]
 vg prepare: relationships.json --out vg
 vg stats: vg
