@@ -12,14 +12,14 @@ from simtown.cli.places import local_directory, local_file, name_of, png_file, t
 from simtown.cli.sharing import AllowOption, DatasetArgument, DeviceOption, save_picture
 from simtown.core.console import new_table, page
 from simtown.core.extras import need
-from simtown.core.files import save_json
+from simtown.core.files import save_json, save_text
 from simtown.core.progress import Progress, one_bar
 from simtown.core.terminal import complain, say, say_block
 from simtown.core.untrusted import inside, read_text
 from simtown.datasets.addresses import stored_counts
 from simtown.probes.model_names import title_of
 from simtown.training.fit_settings import FitSettings, check_examples, device_of
-from simtown.vlm.vlm_settings import VlmSettings, is_model
+from simtown.vlm.vlm_settings import PEOPLE, VlmSettings, is_model
 
 RunArgument = Annotated[
     Path, "Directory of a run: its name, the name up to a hyphen, or latest.", places.run_named
@@ -181,7 +181,7 @@ def _show_scores(test: dict[str, Any], references: dict[str, float]) -> None:
 
 def _model_or_run(model: str) -> str:
     """A model that can be asked, or the run that a name means; RefusalError if it is neither."""
-    return model if is_model(model) else str(places.run_named(Path(model)))
+    return model if is_model(model) or model == PEOPLE else str(places.run_named(Path(model)))
 
 
 @command
@@ -189,7 +189,8 @@ def evaluate(
     model: Annotated[
         str,
         "Directory of a run; or a vision-language model: hf:ID-OR-DIR, clip:ID-OR-DIR, openai:URL#MODEL, "
-        "command:PROGRAM, python:package.module:function.",
+        "command:PROGRAM, python:package.module:function; people, for a page that asks them; "
+        "people:FILE.csv, a person's answers.",
         _model_or_run,
     ],
     dataset: Annotated[
@@ -210,7 +211,7 @@ def evaluate(
     out: Annotated[
         Path | None,
         "Of a vision-language model: the directory of results; by default evaluations/DATASET-MODEL. The "
-        "same command again continues it.",
+        "same command again continues it. Of people: the page; by default DATASET-people.html.",
     ] = None,
     allow_model: AllowOption = None,
 ) -> None:
@@ -225,21 +226,39 @@ def evaluate(
 
     With --over it draws accuracy, and the margin in metres from which on the model tells left from right,
     against the size of the world: over.png and over.csv.
+
+    For people it writes a page that asks the first 200 questions of --split: anyone can open it and download
+    the answers, which are then evaluated as a model's.
     """
-    writes_directory = bool(over) or is_model(model)
-    unused, option = (json, "--json") if writes_directory else (out, "--out")
+    writes_out = bool(over) or is_model(model) or model == PEOPLE
+    unused, option = (json, "--json") if writes_out else (out, "--out")
     if unused:
-        other = "--out, a directory" if writes_directory else "--json, a file"
+        other = "--out" if writes_out else "--json, a file"
         raise RefusalError(f"{option} {unused} would not be written: the results go to {other}")
     allowed = allow_model or ()
+    if over and model.partition(":")[0] == PEOPLE:
+        raise RefusalError("people answer a data set's page: give a data set instead of --over")
     if over:
         _evaluate_over(over, model, dataset, settings, device, out, allowed)
     elif dataset is None:
         raise RefusalError("give a data set after the model, or --over entities=5,15,31")
+    elif model == PEOPLE:
+        _ask_people(dataset, settings.split, out)
     elif is_model(model):
         _evaluate_model(model, dataset, settings, device, out, allowed)
     else:
         _evaluate_run(Path(model), dataset, device, json, allowed)
+
+
+def _ask_people(dataset: str, split: str, out: Path | None) -> None:
+    """Write the page that asks people the questions of a data set."""
+    need("vlm")
+    path = local_file(out or Path(f"{name_of(dataset)}-{PEOPLE}.html"))
+    from simtown.datasets.reading.reader import open_dataset
+    from simtown.vlm.people_model import page
+
+    save_text(path, page(open_dataset(dataset), split))
+    say(f"{path} asks. Send it to people, and give each file of answers to simtown evaluate people:FILE.csv.")
 
 
 def _evaluate_model(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from simtown.core.streams import Stream
 from simtown.datasets.family_questions import answers_of, kinds_named
 from simtown.datasets.reading.reader import Dataset, Example, Split
 from simtown.language.meaning.forms import Form
@@ -44,6 +45,13 @@ class AskedSplit:
 
     def __len__(self) -> int:
         return len(self.examples)
+
+    def order(self, count: int) -> list[int]:
+        """The order in which the first examples are asked: neighbours have different answers, so they stand
+        apart.
+        """
+        numbers = Stream(0, "", "asking order").uniform(np.arange(count), 1)[:, 0]
+        return [int(number) for number in numbers.argsort(kind="stable")]
 
     def __getitem__(self, number: int) -> AskedExample:
         return AskedExample(self, number, self.examples[number])

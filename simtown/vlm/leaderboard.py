@@ -6,14 +6,14 @@ Everything is made of the rows of :mod:`simtown.vlm.vlm_run`; other rows are ref
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simtown.complexity.intervals import holm, paired_difference
+from simtown.complexity.intervals import holm, paired_difference, share
 from simtown.core.files import save_text
 from simtown.core.tables import Table
 from simtown.core.untrusted import markdown
@@ -21,16 +21,19 @@ from simtown.probes.report import Results
 from simtown.vlm.controls import CONTROLS
 from simtown.vlm.referee import MEANING
 from simtown.vlm.vlm_run import RECORD
+from simtown.vlm.vlm_settings import PEOPLE
 
 #: What makes two rows the same question, and what else is compared.
 _SAME = ("key", "type", "gold")
-_COLUMNS = (*_SAME, "cluster", "family", "relation", "right", "unparsed", "refused")
+_COLUMNS = (*_SAME, "cluster", "family", "relation", "right", "unparsed", "refused", "answer")
 _ALL = "all"
 _NOTE = (
     "(95 %): interval, in which questions about a picture, or a group of twins, count together; of a"
     " difference it is paired. p: McNemar's exact test of the questions that one model alone has right, with"
-    " clusters; of the parts of a condition together, by Holm's correction."
+    " clusters; of the parts of a condition together, by Holm's correction. kappa: Cohen's, how far their"
+    " answers agree beyond chance."
 )
+_NOBODY = "There is no row of people: nobody's answers are among these (simtown evaluate people DATA asks)."
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +44,29 @@ class Answered:
         name: of the model; of its directory, if two have one name.
         results: its directory.
         rows: by condition (n,) arrays by column.
+        is_whole: whether the rows are all that the directory has.
     """
 
     name: str
     results: Results
     rows: dict[str, dict[str, np.ndarray]]
+    is_whole: bool = True
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a person answered."""
+        return self.results.model.partition(":")[0] == PEOPLE
+
+    def only(self, keys: np.ndarray) -> Answered:
+        """The rows of some questions with their pictures."""
+        picture = self.rows["picture"]
+        which = np.isin(picture["key"], keys)
+        own = {name: column[which] for name, column in picture.items()}
+        return replace(self, rows={"picture": own}, is_whole=False)
 
 
 def read(directories: Sequence[Path]) -> list[Answered]:
-    """The rows of several directories of results.
+    """The rows of several directories of results; beside a person's, those of the person's questions alone.
 
     Raises:
         ValueError: they do not hold answers to the same questions.
@@ -66,6 +83,8 @@ def read(directories: Sequence[Path]) -> list[Answered]:
             if condition in results.tasks
         }
         found.append(Answered(name, results, rows))
+    if people := [own for own in found if own.is_person]:
+        found = [own.only(people[0].rows["picture"]["key"]) for own in found]
     first = found[0]
     for other in found[1:]:
         if problem := _difference_of_questions(first, other):
@@ -91,12 +110,13 @@ def leaderboard(models: Sequence[Answered]) -> Table:
     columns = ("model", "accuracy", "(95 %)", "unparsed", "refused", "pairs", "groups", *MEANING)
     rows: list[list[object]] = []
     for model in models:
-        content, task = model.results.content, model.results.tasks["picture"]
+        content, task = model.results.content if model.is_whole else {}, model.rows["picture"]
+        own = share(task["right"], task["cluster"]) or {}
         twins, verdict = content.get("twins") or {}, content.get("verdict") or {}
         groups = [twins[name]["accuracy"] if twins.get(name) else "" for name in ("pair", "group")]
         levels = [(verdict.get(name) or {}).get("verdict", "") for name in MEANING]
-        interval = f"{task['low']:.3f}-{task['high']:.3f}"
-        shares = [task["accuracy"], interval, task["unparsed"], task["refused"]]
+        interval = f"{own['low']:.3f}-{own['high']:.3f}"
+        shares = [own["accuracy"], interval, *(float(task[name].mean()) for name in ("unparsed", "refused"))]
         rows.append([model.name, *shares, *groups, *levels])
     return Table(columns, sorted(rows, key=lambda row: -float(str(row[1]))))
 
@@ -110,17 +130,30 @@ def differences(models: Sequence[Answered]) -> list[dict[str, Any]]:
             for part, which in _parts(one, condition).items():
                 right, others = (model.rows[condition]["right"][which] for model in (one, other))
                 found = paired_difference(right, others, rows["cluster"][which])
+                answers = (model.rows[condition]["answer"][which] for model in (one, other))
                 names: dict[str, Any] = {
                     "model": one.name,
                     "less": other.name,
                     "condition": condition,
                     "questions": part,
                 }
-                own.append(names | found)
+                own.append(names | found | {"kappa": kappa(*answers)})
             for record, p in zip(own[1:], holm([record["p"] for record in own[1:]]), strict=True):
                 record["p"] = float(p)
             records += own
     return records
+
+
+def kappa(answers: np.ndarray, others: np.ndarray) -> float:
+    """Cohen's kappa of (n,) answers of two: 1 if all are the same, 0 by chance; NaN if both gave only one.
+
+    No answer (None) counts as an answer of its own.
+    """
+    _, place = np.unique([str(answer) for answer in (*answers, *others)], return_inverse=True)
+    one, other = np.split(place, 2)
+    shares = [np.bincount(own, minlength=len(place)) / len(own) for own in (one, other)]
+    by_chance = float(shares[0] @ shares[1])
+    return float((np.mean(one == other) - by_chance) / (1 - by_chance)) if by_chance < 1 else float("nan")
 
 
 def _parts(model: Answered, condition: str) -> dict[str, np.ndarray]:
@@ -142,7 +175,8 @@ def sentences(records: Sequence[dict[str, Any]]) -> Iterator[str]:
         interval = f"({it['low']:+.3f} to {it['high']:+.3f})"
         yield (
             f"{it['model']} less {it['less']}: {it['difference']:+.3f} {interval}, "
-            f"alone right {it['one']:,} and {it['other']:,} of {it['n']:,} times (p {it['p']:.2g}): {verdict}"
+            f"alone right {it['one']:,} and {it['other']:,} of {it['n']:,} times (p {it['p']:.2g}), "
+            f"kappa of their answers {it['kappa']:.3f}: {verdict}"
         )
 
 
@@ -150,6 +184,8 @@ def write(models: Sequence[Answered], directory: Path) -> list[str]:
     """Write leaderboard.md, .csv and .tex, and comparison.csv; returns sentences."""
     board, records = leaderboard(models), differences(models)
     lines, compared = list(sentences(records)), Table.of_records(records)
+    if not any(model.is_person for model in models):
+        lines.append(_NOBODY)
     page = [
         "# Leaderboard", board.markdown(1), "\n".join(f"- {markdown(line)}" for line in lines),
         "## Differences", compared.markdown(4), _NOTE,

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from simtown.core.options import SettingsError
 from simtown.vlm.vision_model import VisionModel
-from simtown.vlm.vlm_settings import KINDS, VlmSettings
+from simtown.vlm.vlm_settings import KINDS, PEOPLE, VlmSettings
 
 
 def open_model(
@@ -20,6 +20,7 @@ def open_model(
 
     Raises:
         SettingsError: there is no such model, or it cannot be used.
+        ValueError: a file of people's answers is damaged.
     """
     kind, _, place = name.partition(":")
     if kind not in KINDS or not place:
@@ -32,6 +33,10 @@ def open_model(
         from simtown.vlm.server_model import ServerModel
 
         return ServerModel(place, settings)
+    if kind == PEOPLE:
+        from simtown.vlm.people_model import PeopleModel
+
+        return PeopleModel(place)
     from simtown.vlm.program_models import FunctionModel, ProgramModel
 
     return ProgramModel(place) if kind == "command" else FunctionModel(place, allow_model)

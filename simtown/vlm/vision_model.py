@@ -1,17 +1,23 @@
 """The protocol of a vision-language model: queries go in, what the model said comes out."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
 
 from simtown.language.words.replies import Gold
 from simtown.vlm.statements import statements
+
+if TYPE_CHECKING:
+    from simtown.vlm.conditions import AskedSplit
+    from simtown.vlm.vlm_settings import VlmSettings
 
 #: The largest number of tokens or requests that is believed.
 _MOST = 10**9
@@ -129,6 +135,10 @@ class VisionModel(ABC):
 
     identity = ""
     holds_turns = False
+
+    def prepare(self, asked: AskedSplit, settings: VlmSettings) -> VlmSettings:
+        """The settings by which it is asked about a split; raises ValueError if it cannot be."""
+        return settings
 
     @abstractmethod
     def ask(self, queries: Iterable[Query]) -> Iterator[tuple[Query, Said]]:

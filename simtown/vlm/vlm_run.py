@@ -19,7 +19,6 @@ from simtown.core.files import DamagedError, as_json, save_text
 from simtown.core.options import SettingsError, check, recorded
 from simtown.core.progress import Bars, no_bars
 from simtown.core.runs import RunRecord
-from simtown.core.streams import Stream
 from simtown.core.tables import Table
 from simtown.core.untrusted import markdown, open_to_append, parse_json
 from simtown.core.version import __version__
@@ -90,6 +89,7 @@ def evaluate_model(
 
     Raises:
         SettingsError: a setting is impossible, or the model cannot be opened.
+        ValueError: answers of people are damaged, or about something else.
         UnreachableError: the model stopped answering; the same call goes on where it stopped.
         ForeignDirectoryError: the directory holds something else, or results with other settings or data.
         DamagedError: a line of answers.jsonl is damaged.
@@ -97,14 +97,15 @@ def evaluate_model(
     """
     check(settings)
     asked = AskedSplit(dataset, settings.split)
-    count = min(len(asked), settings.examples or len(asked))
-    if not count:
+    if not len(asked):
         raise SettingsError(f"of {dataset.name} has no examples: choose another", "split")
     prompting = Prompting(settings, asked)
     opened = open_model(model, settings, device, allow_model)
     if (settings.shots or settings.system) and not opened.holds_turns:
         option = "shots" if settings.shots else "system"
         raise SettingsError(f"needs a model of hf: or openai:, not {model}", option)
+    settings = opened.prepare(asked, settings)
+    count = min(len(asked), settings.examples or len(asked))
     kept = recorded(settings) | {"model": without_folders(model), "weights": opened.identity}
     constants = best_constants(dataset)
     kept |= {"data": dataset.name, "seal": dataset.manifest[SEAL]}
@@ -118,7 +119,7 @@ def evaluate_model(
     def queries(name: str, shuffled: bool = False) -> Iterator[tuple[AskedExample, Query]]:
         """The queries of a condition, whose keys begin with its name, and their examples."""
         condition, number = conditions[name]
-        order = _asking_order(number) if shuffled else range(number)
+        order = asked.order(number) if shuffled else range(number)
         for example in map(asked.__getitem__, order):
             for query in condition(example):
                 put = prompting.put(query, example.number)
@@ -136,7 +137,7 @@ def evaluate_model(
         begun = time.monotonic()
         for query, raw in opened.ask(missing):
             now = time.monotonic()
-            said = normalise(msgspec.structs.replace(raw, seconds=now - begun), query)
+            said = normalise(msgspec.structs.replace(raw, seconds=raw.seconds or now - begun), query)
             answers[query.key], begun = said, now
             line = {"key": query.key, **msgspec.structs.asdict(said)}
             file.write(msgspec.json.encode(line) + b"\n")
@@ -174,12 +175,6 @@ def evaluate_model(
         for name, text in written.items():
             save_text(out / name, text)
     return results
-
-
-def _asking_order(count: int) -> list[int]:
-    """The order in which examples are asked: neighbours have different answers, so they stand apart."""
-    numbers = Stream(0, "", "asking order").uniform(np.arange(count), 1)[:, 0]
-    return [int(number) for number in numbers.argsort(kind="stable")]
 
 
 class StoredAnswer(Said, frozen=True, kw_only=True):

@@ -15,7 +15,10 @@ KINDS = {
     "openai": "openai:URL#MODEL, a server with OpenAI's chat protocol",
     "command": "command:PROGRAM, a program that reads and writes JSON lines",
     "python": "python:package.module:function",
+    "people": "people:FILE.csv, answers of a person, from the page that simtown evaluate people DATA writes",
 }
+#: Whom the page asks, and the kind of model that has the answers.
+PEOPLE = "people"
 _CONTROLS = (
     "Ask about so many of the examples under the controls as well (without a picture, with another picture, "
     "in a mirror, with the vehicles exchanged, in other words, whether each vehicle is there); 0: none."
