@@ -73,4 +73,4 @@ class Family:
 
 def may_be_close(program: Form) -> bool:
     """Whether the value of a program may be too close to say."""
-    return any(program.has(*beginning) for beginning in _CLOSE)
+    return any((form.name,) in _CLOSE or (form.name, *form.parts[:1]) in _CLOSE for form in program.forms())
