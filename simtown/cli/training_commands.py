@@ -212,6 +212,11 @@ def evaluate(
         "Of a vision-language model: the directory of results; by default evaluations/DATASET-MODEL. The "
         "same command again continues it.",
     ] = None,
+    dry_run: Annotated[
+        bool,
+        "Of a vision-language model: say how many requests, tokens and seconds it will take, by up to ten "
+        "questions that are asked now; nothing is kept.",
+    ] = False,
     allow_model: AllowOption = None,
 ) -> None:
     """Test the best weights of a run on the test set of another data set with the same picture size, such as
@@ -231,13 +236,15 @@ def evaluate(
     if unused:
         other = "--out, a directory" if writes_directory else "--json, a file"
         raise RefusalError(f"{option} {unused} would not be written: the results go to {other}")
+    if dry_run and (over or not is_model(model)):
+        raise RefusalError("--dry-run needs a vision-language model and a data set, without --over")
     allowed = allow_model or ()
     if over:
         _evaluate_over(over, model, dataset, settings, device, out, allowed)
     elif dataset is None:
         raise RefusalError("give a data set after the model, or --over entities=5,15,31")
     elif is_model(model):
-        _evaluate_model(model, dataset, settings, device, out, allowed)
+        _evaluate_model(model, dataset, settings, device, out, allowed, dry_run)
     else:
         _evaluate_run(Path(model), dataset, device, json, allowed)
 
@@ -249,16 +256,23 @@ def _evaluate_model(
     device: str,
     out: Path | None,
     allowed: Collection[str],
+    dry_run: bool,
 ) -> None:
-    """Ask a vision-language model the questions of a data set, and print its scores."""
+    """Ask a vision-language model the questions of a data set, and print its scores, or what that costs."""
     need("vlm")
     from simtown.datasets.reading.reader import open_dataset
+    from simtown.vlm.cost_estimate import estimate
     from simtown.vlm.evaluation_page import write_page
+    from simtown.vlm.evaluation_plan import open_evaluation
     from simtown.vlm.vlm_run import evaluate_model
 
     directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
     kind = device_of(device) if model.startswith(("hf:", "clip:")) else "cpu"
     data = open_dataset(dataset)
+    if dry_run:
+        for line in estimate(open_evaluation(model, data, settings, kind, allowed), directory):
+            say(line)
+        return
     with one_bar() as bars:
         results = evaluate_model(model, data, settings, directory, kind, allowed, bars=bars)
     say_block(read_text(results.path / "summary.md", follow=False))
