@@ -19,7 +19,7 @@ from simtown.core.untrusted import inside, read_text
 from simtown.datasets.addresses import stored_counts
 from simtown.probes.model_names import title_of
 from simtown.training.fit_settings import FitSettings, check_examples, device_of
-from simtown.vlm.vlm_settings import VlmSettings, is_model
+from simtown.vlm.vlm_settings import WITHOUT_DEVICE, VlmSettings, is_model
 
 RunArgument = Annotated[
     Path, "Directory of a run: its name, the name up to a hyphen, or latest.", places.run_named
@@ -267,7 +267,7 @@ def _evaluate_model(
     from simtown.vlm.vlm_run import evaluate_model
 
     directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
-    kind = device_of(device) if model.startswith(("hf:", "clip:")) else "cpu"
+    kind = "cpu" if model.startswith(WITHOUT_DEVICE) else device_of(device)
     data = open_dataset(dataset)
     if dry_run:
         for line in estimate(open_evaluation(model, data, settings, kind, allowed), directory):
@@ -331,7 +331,7 @@ def _evaluate_over(
     from simtown.vlm.world_sizes import EXAMPLES, SIDE, Axis, evaluate_over
 
     axis, base, alone = Axis.of(over), Settings(width=SIDE, height=SIDE), replace(settings, controls=0)
-    kind = device_of(device) if model.startswith(("hf:", "clip:")) or not is_model(model) else "cpu"
+    kind = "cpu" if model.startswith(WITHOUT_DEVICE) else device_of(device)
     if not is_model(model):
         _, base, _ = ask.open_run(Path(model), allowed)
     if dataset:

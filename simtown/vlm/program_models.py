@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import traceback
 from base64 import b64encode
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -21,7 +21,7 @@ from simtown.core.portable_png import png_bytes
 from simtown.core.untrusted import parse_json
 from simtown.training.models import search
 from simtown.vlm.vision_model import BatchedModel, Query, Said, UnreachableError, VisionModel
-from simtown.vlm.vlm_settings import CONTINUES
+from simtown.vlm.vlm_settings import CONTINUES, VlmSettings
 
 #: Characters of the longest line that a program may write.
 LONGEST_LINE = 2**24
@@ -46,9 +46,7 @@ def as_said(reply: Any, query: Query) -> Said:
 class FunctionModel(BatchedModel):
     """A function of (prompt, picture, choices) that returns a text, or a number for each choice."""
 
-    def __init__(self, place: str, allow_model: Collection[str]) -> None:
-        if place not in allow_model:
-            raise SettingsError(f"must be given {place}: its code runs here", "allow_model")
+    def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
         module, _, function = place.partition(":")
         search(Path.cwd())
         try:
@@ -79,7 +77,7 @@ class ProgramModel(VisionModel):
     The program may answer in any order, and ends when its input does. What it writes on stderr is shown.
     """
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: str, settings: VlmSettings, device: str) -> None:
         try:
             self._words = shlex.split(command)
         except ValueError as error:

@@ -59,7 +59,7 @@ class ServerModel(VisionModel):
 
     holds_turns = True
 
-    def __init__(self, place: str, settings: VlmSettings) -> None:
+    def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
         url, _, self._model = place.partition("#")
         try:
             parts = urlsplit(url)

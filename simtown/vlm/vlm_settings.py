@@ -1,21 +1,54 @@
 """The settings of ``simtown evaluate MODEL DATA``. ``simtown --help`` reads this module: nothing heavy."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass
 from math import inf
+from typing import TYPE_CHECKING, NamedTuple
 
 from simtown.core.options import option
 from simtown.core.untrusted import parse_json
 from simtown.datasets.addresses import ALL_SPLITS
 
-#: What can be asked, and by what words.
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+class ModelKind(NamedTuple):
+    """A kind of models.
+
+    Attributes:
+        form: how a name of it is written, in words.
+        opener: "module:name" of what opens one. It is called with the place behind the colon, the settings
+            and the device, and gives a :class:`~simtown.vlm.vision_model.VisionModel`.
+    """
+
+    form: str
+    opener: str
+
+
+#: What can be asked, by what stands before the colon.
 KINDS = {
-    "hf": "hf:ID-OR-DIR, an image-text-to-text model in Hugging Face's layout",
-    "clip": "clip:ID-OR-DIR, a CLIP or SigLIP",
-    "openai": "openai:URL#MODEL, a server with OpenAI's chat protocol",
-    "command": "command:PROGRAM, a program that reads and writes JSON lines",
-    "python": "python:package.module:function",
+    "hf": ModelKind(
+        "hf:ID-OR-DIR, an image-text-to-text model in Hugging Face's layout",
+        "simtown.vlm.hub_models:ChatModel",
+    ),
+    "clip": ModelKind("clip:ID-OR-DIR, a CLIP or SigLIP", "simtown.vlm.hub_models:ClipModel"),
+    "openai": ModelKind(
+        "openai:URL#MODEL, a server with OpenAI's chat protocol",
+        "simtown.vlm.server_model:ServerModel",
+    ),
+    "command": ModelKind(
+        "command:PROGRAM, a program that reads and writes JSON lines",
+        "simtown.vlm.program_models:ProgramModel",
+    ),
+    "python": ModelKind("python:package.module:function", "simtown.vlm.program_models:FunctionModel"),
 }
+#: The group of entry points by which installed packages add kinds.
+GROUP = "simtown.vlm"
+#: Kinds that run on no device here.
+WITHOUT_DEVICE = ("openai:", "command:", "python:")
 _CONTROLS = (
     "Ask about so many of the examples under the controls as well (without a picture, with another picture, "
     "in a mirror, with the vehicles exchanged, in other words, whether each vehicle is there); 0: none."
@@ -84,6 +117,16 @@ class VlmSettings:
     price: str | None = option(None, _PRICE, test=_price_problem, recorded=False)
 
 
+def find_kind(words: str) -> EntryPoint | None:
+    """What opens the model that words name; None if they name none."""
+    from importlib.metadata import EntryPoint, entry_points  # --help needs none
+
+    kind, colon, _ = words.partition(":")
+    if colon and kind in KINDS:
+        return EntryPoint(kind, KINDS[kind].opener, GROUP)
+    return next(iter(entry_points(group=GROUP, name=kind)), None) if colon else None
+
+
 def is_model(words: str) -> bool:
     """Whether words name a model of these kinds, and no run of ours."""
-    return words.partition(":")[0] in KINDS and ":" in words
+    return find_kind(words) is not None
