@@ -27,11 +27,6 @@ def openai_tiles(width: float, height: float) -> int:
     return 85 + 170 * _tiles(width * within, height * within, 512)
 
 
-def openai_patches(width: float, height: float) -> int:
-    """1 for each patch of 32 pixels, at most 1,536, before the factor of the model."""
-    return min(1536, _tiles(width, height, 32))
-
-
 def anthropic_area(width: float, height: float) -> int:
     """1 for 750 pixels; the long side within 1,568, and at most 1,600."""
     within = min(1, 1568 / max(width, height))
@@ -50,8 +45,7 @@ def qwen_patches(width: float, height: float) -> int:
 
 #: Functions of a width and a height that give the tokens of a picture, as providers publish them.
 RULES: dict[str, Callable[[float, float], int]] = {
-    "OpenAI by tiles": openai_tiles,
-    "OpenAI by patches": openai_patches,
+    "OpenAI": openai_tiles,
     "Anthropic": anthropic_area,
     "Gemini": gemini_tiles,
     "Qwen2-VL": qwen_patches,

@@ -27,6 +27,20 @@ from simtown.vlm.vlm_settings import CONTINUES, VlmSettings
 LONGEST_LINE = 2**24
 
 
+def import_function(place: str, setting: str = "") -> Any:
+    """The function package.module:function, whose module may lie in the working directory.
+
+    Raises SettingsError, which names the setting, if it cannot be imported.
+    """
+    module, _, function = place.partition(":")
+    search(Path.cwd())
+    try:
+        return getattr(import_module(module), function)
+    except Exception as error:  # the module may raise anything
+        problem = f"{type(error).__name__}: {error}"
+        raise SettingsError(f"{place} cannot be imported: {problem}", setting) from error
+
+
 def as_said(reply: Any, query: Query) -> Said:
     """The answer of a program or function: a text, or a score for each answer.
 
@@ -47,13 +61,7 @@ class FunctionModel(BatchedModel):
     """A function of (prompt, picture, choices) that returns a text, or a number for each choice."""
 
     def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
-        module, _, function = place.partition(":")
-        search(Path.cwd())
-        try:
-            self._function, self._name = getattr(import_module(module), function), place
-        except Exception as error:  # the module may raise anything
-            problem = f"{type(error).__name__}: {error}"
-            raise SettingsError(f"python:{place} cannot be imported: {problem}") from error
+        self._function, self._name = import_function(place), place
 
     def answer(self, queries: Sequence[Query]) -> Sequence[Said]:
         return [as_said(self._call(query), query) for query in queries]

@@ -30,6 +30,8 @@ from simtown.vlm.chances import best_constants, chance, is_right_constantly
 from simtown.vlm.conditions import AskedExample, AskedSplit
 from simtown.vlm.controls import CONTROLS
 from simtown.vlm.evaluation_plan import open_evaluation
+from simtown.vlm.own_metrics import measure
+from simtown.vlm.program_models import import_function
 from simtown.vlm.prompting import over_samples, positions
 from simtown.vlm.referee import in_words, referee, verdict
 from simtown.vlm.vision_model import Query, Said, normalise
@@ -90,6 +92,7 @@ def evaluate_model(
         DamagedError: a line of answers.jsonl is damaged.
         RefusedError: answers.jsonl is a link, or not a regular file.
     """
+    metrics = {name: import_function(name, "metric") for name in settings.metric}
     evaluation = open_evaluation(model, dataset, settings, device, allow_model)
     asked, conditions, queries = evaluation.prompting.asked, evaluation.conditions, evaluation.queries
     constants, kept = best_constants(dataset), evaluation.record
@@ -124,6 +127,8 @@ def evaluate_model(
         content["positions"] = positions(tasks["picture"])
         content["samples"] = _samples([rows for name, rows in tasks.items() if name not in CONTROLS])
         content["verdict"] = as_json(referee(tasks)) if settings.controls else None
+        measured = {name: measure(name, metric, tasks) for name, metric in metrics.items()}
+        content["metrics"] = as_json(measured)
         every = [row for rows in tasks.values() for row in rows]
         content["total"] = as_json(costs(every, settings.price))
         content["twins"] = as_json(twins(asked, tasks["picture"]))
@@ -133,6 +138,9 @@ def evaluate_model(
         RECORD.save(out, content)
         notes = [headline(content["tasks"]["picture"]), _NOTE, *_remarks(every, settings.price)]
         notes += _sentences(content["positions"], content["samples"])
+        for name, values in measured.items():
+            shown = ", ".join(f"{task} {value:.3f}" for task, value in values.items())
+            notes.append(f"{name}: {shown}.")
         if content["twins"]:
             notes.append(_twin_sentence(content["twins"]))
         written = pages(results, table(results), notes, text_columns=2)

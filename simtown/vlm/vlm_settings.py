@@ -74,6 +74,7 @@ _CHOICES = (
     "summary then has the share of each position."
 )
 _SAMPLES = "Ask each question so many times, at temperature 1: pass@k, majority, agreement."
+_METRIC = "package.module:function that takes the rows of a condition and gives a number. Repeatable."
 _SHOTS = "Show so many training examples with their answers before each question."
 
 
@@ -115,6 +116,7 @@ class VlmSettings:
     retries: int = option(8, "Times that a failed request is sent again.", low=0, recorded=False)
     request: str | None = option(None, _REQUEST, test=_request_problem)
     price: str | None = option(None, _PRICE, test=_price_problem, recorded=False)
+    metric: tuple[str, ...] = option((), _METRIC, recorded=False)
 
 
 def find_kind(words: str) -> EntryPoint | None:
