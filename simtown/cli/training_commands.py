@@ -244,7 +244,8 @@ def evaluate(
     elif dataset is None:
         raise RefusalError("give a data set after the model, or --over entities=5,15,31")
     elif is_model(model):
-        _evaluate_model(model, dataset, settings, device, out, allowed, dry_run)
+        work = _estimate_costs if dry_run else _evaluate_model
+        work(model, dataset, settings, device, out, allowed)
     else:
         _evaluate_run(Path(model), dataset, device, json, allowed)
 
@@ -256,29 +257,42 @@ def _evaluate_model(
     device: str,
     out: Path | None,
     allowed: Collection[str],
-    dry_run: bool,
 ) -> None:
-    """Ask a vision-language model the questions of a data set, and print its scores, or what that costs."""
+    """Ask a vision-language model the questions of a data set, and print its scores."""
     need("vlm")
     from simtown.datasets.reading.reader import open_dataset
-    from simtown.vlm.cost_estimate import estimate
     from simtown.vlm.evaluation_page import write_page
-    from simtown.vlm.evaluation_plan import open_evaluation
     from simtown.vlm.vlm_run import evaluate_model
 
     directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
     kind = "cpu" if model.startswith(WITHOUT_DEVICE) else device_of(device)
     data = open_dataset(dataset)
-    if dry_run:
-        for line in estimate(open_evaluation(model, data, settings, kind, allowed), directory):
-            say(line)
-        return
     with one_bar() as bars:
         results = evaluate_model(model, data, settings, directory, kind, allowed, bars=bars)
     say_block(read_text(results.path / "summary.md", follow=False))
     with one_bar() as bars:
         page = write_page(results, data, bars)
     say(f"Look at {page}; every question and reply is in {results.path}/*.parquet")
+
+
+def _estimate_costs(
+    model: str,
+    dataset: str,
+    settings: VlmSettings,
+    device: str,
+    out: Path | None,
+    allowed: Collection[str],
+) -> None:
+    """Print what it will cost to ask a vision-language model the questions of a data set."""
+    need("vlm")
+    from simtown.datasets.reading.reader import open_dataset
+    from simtown.vlm.cost_estimate import estimate
+    from simtown.vlm.evaluation_plan import open_evaluation
+
+    directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
+    kind = "cpu" if model.startswith(WITHOUT_DEVICE) else device_of(device)
+    for line in estimate(open_evaluation(model, open_dataset(dataset), settings, kind, allowed), directory):
+        say(line)
 
 
 def _evaluate_run(
