@@ -37,7 +37,7 @@ LATE = {
     "finetune": "huggingface",
     "finished_runs": "resolved_settings settings",
     "fit_settings": "compiling",
-    "models": "encoder hub_models people_model program_models server_model",
+    "models": "encoder",
     "need_report": "learning_figure needs_figure",
     "needs": "need_plot",
     "nouns": "solids",

@@ -19,7 +19,7 @@ from simtown.core.untrusted import inside, read_text
 from simtown.datasets.addresses import stored_counts
 from simtown.probes.model_names import title_of
 from simtown.training.fit_settings import FitSettings, check_examples, device_of
-from simtown.vlm.vlm_settings import PEOPLE, VlmSettings, is_model
+from simtown.vlm.vlm_settings import PEOPLE, WITHOUT_DEVICE, VlmSettings, is_model
 
 RunArgument = Annotated[
     Path, "Directory of a run: its name, the name up to a hyphen, or latest.", places.run_named
@@ -213,6 +213,11 @@ def evaluate(
         "Of a vision-language model: the directory of results; by default evaluations/DATASET-MODEL. The "
         "same command again continues it. Of people: the page; by default DATASET-people.html.",
     ] = None,
+    dry_run: Annotated[
+        bool,
+        "Of a vision-language model: say how many requests, tokens and seconds it will take, by up to ten "
+        "questions that are asked now; nothing is kept.",
+    ] = False,
     allow_model: AllowOption = None,
 ) -> None:
     """Test the best weights of a run on the test set of another data set with the same picture size, such as
@@ -235,6 +240,8 @@ def evaluate(
     if unused:
         other = "--out" if writes_out else "--json, a file"
         raise RefusalError(f"{option} {unused} would not be written: the results go to {other}")
+    if dry_run and (over or not is_model(model)):
+        raise RefusalError("--dry-run needs a vision-language model and a data set, without --over")
     allowed = allow_model or ()
     if over and model.partition(":")[0] == PEOPLE:
         raise RefusalError("people answer a data set's page: give a data set instead of --over")
@@ -245,7 +252,8 @@ def evaluate(
     elif model == PEOPLE:
         _ask_people(dataset, settings.split, out)
     elif is_model(model):
-        _evaluate_model(model, dataset, settings, device, out, allowed)
+        work = _estimate_costs if dry_run else _evaluate_model
+        work(model, dataset, settings, device, out, allowed)
     else:
         _evaluate_run(Path(model), dataset, device, json, allowed)
 
@@ -276,7 +284,7 @@ def _evaluate_model(
     from simtown.vlm.vlm_run import evaluate_model
 
     directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
-    kind = device_of(device) if model.startswith(("hf:", "clip:")) else "cpu"
+    kind = "cpu" if model.startswith(WITHOUT_DEVICE) else device_of(device)
     data = open_dataset(dataset)
     with one_bar() as bars:
         results = evaluate_model(model, data, settings, directory, kind, allowed, bars=bars)
@@ -284,6 +292,26 @@ def _evaluate_model(
     with one_bar() as bars:
         page = write_page(results, data, bars)
     say(f"Look at {page}; every question and reply is in {results.path}/*.parquet")
+
+
+def _estimate_costs(
+    model: str,
+    dataset: str,
+    settings: VlmSettings,
+    device: str,
+    out: Path | None,
+    allowed: Collection[str],
+) -> None:
+    """Print what it will cost to ask a vision-language model the questions of a data set."""
+    need("vlm")
+    from simtown.datasets.reading.reader import open_dataset
+    from simtown.vlm.cost_estimate import estimate
+    from simtown.vlm.evaluation_plan import open_evaluation
+
+    directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
+    kind = "cpu" if model.startswith(WITHOUT_DEVICE) else device_of(device)
+    for line in estimate(open_evaluation(model, open_dataset(dataset), settings, kind, allowed), directory):
+        say(line)
 
 
 def _evaluate_run(
@@ -336,7 +364,7 @@ def _evaluate_over(
     from simtown.vlm.world_sizes import EXAMPLES, SIDE, Axis, evaluate_over
 
     axis, base, alone = Axis.of(over), Settings(width=SIDE, height=SIDE), replace(settings, controls=0)
-    kind = device_of(device) if model.startswith(("hf:", "clip:")) or not is_model(model) else "cpu"
+    kind = "cpu" if model.startswith(WITHOUT_DEVICE) else device_of(device)
     if not is_model(model):
         _, base, _ = ask.open_run(Path(model), allowed)
     if dataset:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from simtown.core.options import SettingsError
 from simtown.vlm.vision_model import VisionModel
-from simtown.vlm.vlm_settings import KINDS, PEOPLE, VlmSettings
+from simtown.vlm.vlm_settings import KINDS, VlmSettings, find_kind
 
 
 def open_model(
@@ -13,7 +13,7 @@ def open_model(
     """Open a model by its name, such as "hf:HuggingFaceTB/SmolVLM-256M-Instruct".
 
     Args:
-        name: a kind of KINDS, a colon, and where the model is.
+        name: a kind of KINDS or of an installed package, a colon, and where the model is.
         settings: how it is asked.
         device: "cpu" or "cuda".
         allow_model: functions of python: whose code may be run.
@@ -23,20 +23,19 @@ def open_model(
         ValueError: a file of people's answers is damaged.
     """
     kind, _, place = name.partition(":")
-    if kind not in KINDS or not place:
-        raise SettingsError(f"{name} is not a model: write {'; or '.join(KINDS.values())}")
-    if kind in ("hf", "clip"):
-        from simtown.vlm.hub_models import ChatModel, ClipModel
-
-        return (ChatModel if kind == "hf" else ClipModel)(place, settings, device)
-    if kind == "openai":
-        from simtown.vlm.server_model import ServerModel
-
-        return ServerModel(place, settings)
-    if kind == PEOPLE:
-        from simtown.vlm.people_model import PeopleModel
-
-        return PeopleModel(place)
-    from simtown.vlm.program_models import FunctionModel, ProgramModel
-
-    return ProgramModel(place) if kind == "command" else FunctionModel(place, allow_model)
+    entry = find_kind(name)
+    if entry is None or not place:
+        forms = "; or ".join(known.form for known in KINDS.values())
+        raise SettingsError(f"{name} is not a model: write {forms}")
+    if kind == "python" and place not in allow_model:
+        raise SettingsError(f"must be given {place}: its code runs here", "allow_model")
+    try:
+        opener = entry.load()
+    except (ImportError, AttributeError) as error:
+        if kind in KINDS:  # a library that the extra vlm installs
+            raise
+        raise SettingsError(f"{kind}: cannot be imported from {entry.value}: {error}") from error
+    opened = opener(place, settings, device)
+    if not isinstance(opened, VisionModel):
+        raise SettingsError(f"{entry.value} gives {opened!r:.80} for {name}: let it give a VisionModel")
+    return opened

@@ -80,7 +80,7 @@ class PeopleModel(VisionModel):
     Raises ValueError, which names the line, if the file is not such a table.
     """
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
         self._path = path = Path(place)
         if not path.exists():
             raise SettingsError(no_path(path))

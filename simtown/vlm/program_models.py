@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import traceback
 from base64 import b64encode
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -21,10 +21,24 @@ from simtown.core.portable_png import png_bytes
 from simtown.core.untrusted import parse_json
 from simtown.training.models import search
 from simtown.vlm.vision_model import BatchedModel, Query, Said, UnreachableError, VisionModel
-from simtown.vlm.vlm_settings import CONTINUES
+from simtown.vlm.vlm_settings import CONTINUES, VlmSettings
 
 #: Characters of the longest line that a program may write.
 LONGEST_LINE = 2**24
+
+
+def import_function(place: str, setting: str = "") -> Any:
+    """The function package.module:function, whose module may lie in the working directory.
+
+    Raises SettingsError, which names the setting, if it cannot be imported.
+    """
+    module, _, function = place.partition(":")
+    search(Path.cwd())
+    try:
+        return getattr(import_module(module), function)
+    except Exception as error:  # the module may raise anything
+        problem = f"{type(error).__name__}: {error}"
+        raise SettingsError(f"{place} cannot be imported: {problem}", setting) from error
 
 
 def as_said(reply: Any, query: Query) -> Said:
@@ -46,16 +60,8 @@ def as_said(reply: Any, query: Query) -> Said:
 class FunctionModel(BatchedModel):
     """A function of (prompt, picture, choices) that returns a text, or a number for each choice."""
 
-    def __init__(self, place: str, allow_model: Collection[str]) -> None:
-        if place not in allow_model:
-            raise SettingsError(f"must be given {place}: its code runs here", "allow_model")
-        module, _, function = place.partition(":")
-        search(Path.cwd())
-        try:
-            self._function, self._name = getattr(import_module(module), function), place
-        except Exception as error:  # the module may raise anything
-            problem = f"{type(error).__name__}: {error}"
-            raise SettingsError(f"python:{place} cannot be imported: {problem}") from error
+    def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
+        self._function, self._name = import_function(place), place
 
     def answer(self, queries: Sequence[Query]) -> Sequence[Said]:
         return [as_said(self._call(query), query) for query in queries]
@@ -79,7 +85,7 @@ class ProgramModel(VisionModel):
     The program may answer in any order, and ends when its input does. What it writes on stderr is shown.
     """
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: str, settings: VlmSettings, device: str) -> None:
         try:
             self._words = shlex.split(command)
         except ValueError as error:

@@ -148,7 +148,7 @@ def in_words(found: Mapping[str, Any]) -> str:
     known = [words[level].format(verb) for verb, level in tests.items() if level != UNCLEAR]
     unclear = [f"{verb}s" for verb, level in tests.items() if level == UNCLEAR]
     parts = [f"it {_listed(known)}"] if known else []
-    parts += [f"whether it {_listed(unclear)} these questions do not show"] if unclear else []
+    parts += [f"these questions do not show whether it {_listed(unclear)}"] if unclear else []
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}."
 

@@ -59,7 +59,7 @@ class ServerModel(VisionModel):
 
     holds_turns = True
 
-    def __init__(self, place: str, settings: VlmSettings) -> None:
+    def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
         url, _, self._model = place.partition("#")
         try:
             parts = urlsplit(url)
@@ -74,7 +74,7 @@ class ServerModel(VisionModel):
                 f"the URL of {parts.hostname} holds a key or a query: put the key into {KEYS[0]}"
             )
         self._url = url.rstrip("/").removesuffix(_PATH) + _PATH
-        self._settings = settings
+        self._settings, self.batch = settings, settings.parallel
         self._key = next(filter(None, (os.environ.get(name, "").strip() for name in KEYS)), "")
         if not (self._key.isascii() and self._key.isprintable()):
             raise SettingsError(f"the key in {' or '.join(KEYS)} has a sign that no key has: set it again")

@@ -131,10 +131,12 @@ class VisionModel(ABC):
         identity: what tells its answers from those of another model of the same name, such as a digest of
             its weights; "" if nothing does.
         holds_turns: whether it can be given messages before a question.
+        batch: queries that it is asked at once.
     """
 
     identity = ""
     holds_turns = False
+    batch = 1
 
     def prepare(self, asked: AskedSplit, settings: VlmSettings) -> VlmSettings:
         """The settings by which it is asked about a split; raises ValueError if it cannot be."""
@@ -150,8 +152,6 @@ class VisionModel(ABC):
 
 class BatchedModel(VisionModel):
     """A model that answers a batch of queries at a time."""
-
-    batch = 1
 
     def ask(self, queries: Iterable[Query]) -> Iterator[tuple[Query, Said]]:
         waiting = iter(queries)

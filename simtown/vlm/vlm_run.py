@@ -6,8 +6,7 @@ lacks, so a run that was killed loses nothing and asks nothing twice.
 """
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,25 +15,24 @@ import numpy as np
 
 from simtown.complexity.intervals import share
 from simtown.core.files import DamagedError, as_json, save_text
-from simtown.core.options import SettingsError, check, recorded
 from simtown.core.progress import Bars, no_bars
 from simtown.core.runs import RunRecord
 from simtown.core.tables import Table
 from simtown.core.untrusted import markdown, open_to_append, parse_json
 from simtown.core.version import __version__
-from simtown.datasets.making.manifests import SEAL
 from simtown.datasets.proving.twin_groups import chances_of_groups, group_outcomes
 from simtown.datasets.reading.reader import Dataset
 from simtown.language.words.grammar import spoken_names
 from simtown.language.words.replies import read_reply, score_reply
-from simtown.probes.model_names import without_folders
 from simtown.probes.report import SCHEMA, SUMMARY, Results, pages, write_rows
 from simtown.vlm import thresholds
 from simtown.vlm.chances import best_constants, chance, is_right_constantly
-from simtown.vlm.conditions import AskedExample, AskedSplit, Condition, picture
+from simtown.vlm.conditions import AskedExample, AskedSplit
 from simtown.vlm.controls import CONTROLS
-from simtown.vlm.models import open_model
-from simtown.vlm.prompting import Prompting, over_samples, positions
+from simtown.vlm.evaluation_plan import open_evaluation
+from simtown.vlm.own_metrics import measure
+from simtown.vlm.program_models import import_function
+from simtown.vlm.prompting import over_samples, positions
 from simtown.vlm.referee import in_words, referee, verdict
 from simtown.vlm.vision_model import Query, Said, normalise
 from simtown.vlm.vlm_settings import VlmSettings
@@ -95,47 +93,22 @@ def evaluate_model(
         DamagedError: a line of answers.jsonl is damaged.
         RefusedError: answers.jsonl is a link, or not a regular file.
     """
-    check(settings)
-    asked = AskedSplit(dataset, settings.split)
-    if not len(asked):
-        raise SettingsError(f"of {dataset.name} has no examples: choose another", "split")
-    prompting = Prompting(settings, asked)
-    opened = open_model(model, settings, device, allow_model)
-    if (settings.shots or settings.system) and not opened.holds_turns:
-        option = "shots" if settings.shots else "system"
-        raise SettingsError(f"needs a model of hf: or openai:, not {model}", option)
-    settings = opened.prepare(asked, settings)
-    count = min(len(asked), settings.examples or len(asked))
-    kept = recorded(settings) | {"model": without_folders(model), "weights": opened.identity}
-    constants = best_constants(dataset)
-    kept |= {"data": dataset.name, "seal": dataset.manifest[SEAL]}
+    metrics = {name: import_function(name, "metric") for name in settings.metric}
+    evaluation = open_evaluation(model, dataset, settings, device, allow_model)
+    settings, asked = evaluation.prompting.settings, evaluation.prompting.asked
+    conditions, queries = evaluation.conditions, evaluation.queries
+    constants, kept = best_constants(dataset), evaluation.record
     fresh = {"version": __version__, "settings": kept, "tasks": {}}
-    conditions: dict[str, tuple[Condition, int]] = {"picture": (picture, count)}
-    conditions |= {f"sample-{number}": (picture, count) for number in range(2, (settings.samples or 1) + 1)}
-    if settings.controls:
-        few = min(count, settings.controls)
-        conditions |= {name: (control, few) for name, control in CONTROLS.items()}
-
-    def queries(name: str, shuffled: bool = False) -> Iterator[tuple[AskedExample, Query]]:
-        """The queries of a condition, whose keys begin with its name, and their examples."""
-        condition, number = conditions[name]
-        order = asked.order(number) if shuffled else range(number)
-        for example in map(asked.__getitem__, order):
-            for query in condition(example):
-                put = prompting.put(query, example.number)
-                yield example, replace(put, key=f"{name}/{query.key}")
-
+    count = conditions["picture"][1]
     path = out / ANSWERS_FILE
-    with RECORD.opened(out, fresh, _deciding) as content, open_to_append(path) as file:
+    with RECORD.opened(out, fresh, deciding) as content, open_to_append(path) as file:
         answers = read_answers(path, file)
         controls = [name for name in conditions if name in CONTROLS]
         total = count * (settings.samples or 1) + sum(1 for name in controls for _ in queries(name))
         progress = bars(f"evaluate {model}", total)
         progress(min(total, sum(key.partition("/")[0] in conditions for key in answers)))
-        in_turn = (query for name in conditions for _, query in queries(name, shuffled=True))
-        missing = (query for query in in_turn if query.key not in answers)
         begun = time.monotonic()
-        for query, raw in opened.ask(missing):
+        for query, raw in evaluation.model.ask(evaluation.missing(answers)):
             now = time.monotonic()
             said = normalise(msgspec.structs.replace(raw, seconds=raw.seconds or now - begun), query)
             answers[query.key], begun = said, now
@@ -156,8 +129,10 @@ def evaluate_model(
         content["positions"] = positions(tasks["picture"])
         content["samples"] = _samples([rows for name, rows in tasks.items() if name not in CONTROLS])
         content["verdict"] = as_json(referee(tasks)) if settings.controls else None
+        measured = {name: measure(name, metric, tasks) for name, metric in metrics.items()}
+        content["metrics"] = as_json(measured)
         every = [row for rows in tasks.values() for row in rows]
-        content["total"] = as_json(_costs(every, settings.price))
+        content["total"] = as_json(costs(every, settings.price))
         content["twins"] = as_json(twins(asked, tasks["picture"]))
         results = Results(out, content)
         found = thresholds.find([thresholds.AnsweredQuestions.of_results(results)])
@@ -165,6 +140,9 @@ def evaluate_model(
         RECORD.save(out, content)
         notes = [headline(content["tasks"]["picture"]), _NOTE, *_remarks(every, settings.price)]
         notes += _sentences(content["positions"], content["samples"])
+        for name, values in measured.items():
+            shown = ", ".join(f"{task} {value:.3f}" for task, value in values.items())
+            notes.append(f"{name}: {shown}.")
         if content["twins"]:
             notes.append(_twin_sentence(content["twins"]))
         written = pages(results, table(results), notes, text_columns=2)
@@ -303,29 +281,29 @@ def summary(rows: Sequence[Row], price: str | None = None) -> dict[str, Any]:
     for row in rows:
         by_part.setdefault(row["relation"] or row["family"], []).append(row)
     parts = {name: part(own) for name, own in sorted(by_part.items())}
-    return {**part(rows), "parts": parts, **_costs(rows, price)}
+    return {**part(rows), "parts": parts, **costs(rows, price)}
 
 
-def _deciding(content: Mapping[str, Any]) -> dict[str, Any]:
+def deciding(content: Mapping[str, Any]) -> dict[str, Any]:
     """The settings in a record that decide the answers; older records also say how many were asked."""
     return {**content["settings"], "examples": None}
 
 
-def _costs(rows: Sequence[Row], price: str | None) -> dict[str, Any]:
+def costs(rows: Sequence[Row], price: str | None) -> dict[str, Any]:
     """Tokens, requests and seconds of some rows in all, and dollars if there is a price."""
-    costs = {name: sum(row[name] for row in rows) for name in ("read", "written", "requests", "seconds")}
+    spent = {name: sum(row[name] for row in rows) for name in ("read", "written", "requests", "seconds")}
     if price:
         read, written = map(float, price.split(","))
-        costs["cost"] = (costs["read"] * read + costs["written"] * written) / 1e6
-    return costs
+        spent["cost"] = (spent["read"] * read + spent["written"] * written) / 1e6
+    return spent
 
 
 def _remarks(rows: Sequence[Row], price: str | None) -> list[str]:
     """Sentences on what the answers cost, and on replies that were cut or that hold nothing."""
-    costs = _costs(rows, price)
-    words = [f"{costs['read']:,} tokens read", f"{costs['written']:,} written"]
-    words += [f"{costs['requests']:,} requests", f"{costs['seconds']:,.0f} seconds"]
-    words += [f"${costs['cost']:,.4f}"] if price else []
+    spent = costs(rows, price)
+    words = [f"{spent['read']:,} tokens read", f"{spent['written']:,} written"]
+    words += [f"{spent['requests']:,} requests", f"{spent['seconds']:,.0f} seconds"]
+    words += [f"${spent['cost']:,.4f}"] if price else []
     lines = [f"In all: {', '.join(words)}."]
     if cut := sum(row["cut"] for row in rows):
         lines.append(f"{cut:,} of {len(rows):,} replies were cut: raise --max-tokens.")

@@ -1,24 +1,62 @@
 """The settings of ``simtown evaluate MODEL DATA``. ``simtown --help`` reads this module: nothing heavy."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass
 from math import inf
+from typing import TYPE_CHECKING, NamedTuple
 
 from simtown.core.options import option
 from simtown.core.untrusted import parse_json
 from simtown.datasets.addresses import ALL_SPLITS
 
-#: What can be asked, and by what words.
-KINDS = {
-    "hf": "hf:ID-OR-DIR, an image-text-to-text model in Hugging Face's layout",
-    "clip": "clip:ID-OR-DIR, a CLIP or SigLIP",
-    "openai": "openai:URL#MODEL, a server with OpenAI's chat protocol",
-    "command": "command:PROGRAM, a program that reads and writes JSON lines",
-    "python": "python:package.module:function",
-    "people": "people:FILE.csv, answers of a person, from the page that simtown evaluate people DATA writes",
-}
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
 #: Whom the page asks, and the kind of model that has the answers.
 PEOPLE = "people"
+
+
+class ModelKind(NamedTuple):
+    """A kind of models.
+
+    Attributes:
+        form: how a name of it is written, in words.
+        opener: "module:name" of what opens one. It is called with the place behind the colon, the settings
+            and the device, and gives a :class:`~simtown.vlm.vision_model.VisionModel`.
+    """
+
+    form: str
+    opener: str
+
+
+#: What can be asked, by what stands before the colon.
+KINDS = {
+    "hf": ModelKind(
+        "hf:ID-OR-DIR, an image-text-to-text model in Hugging Face's layout",
+        "simtown.vlm.hub_models:ChatModel",
+    ),
+    "clip": ModelKind("clip:ID-OR-DIR, a CLIP or SigLIP", "simtown.vlm.hub_models:ClipModel"),
+    "openai": ModelKind(
+        "openai:URL#MODEL, a server with OpenAI's chat protocol",
+        "simtown.vlm.server_model:ServerModel",
+    ),
+    "command": ModelKind(
+        "command:PROGRAM, a program that reads and writes JSON lines",
+        "simtown.vlm.program_models:ProgramModel",
+    ),
+    "python": ModelKind("python:package.module:function", "simtown.vlm.program_models:FunctionModel"),
+    PEOPLE: ModelKind(
+        "people:FILE.csv, answers of a person, from the page that simtown evaluate people DATA writes",
+        "simtown.vlm.people_model:PeopleModel",
+    ),
+}
+#: The group of entry points by which installed packages add kinds.
+GROUP = "simtown.vlm"
+#: Kinds that run on no device here.
+WITHOUT_DEVICE = ("openai:", "command:", "python:", f"{PEOPLE}:")
 _CONTROLS = (
     "Ask about so many of the examples under the controls as well (without a picture, with another picture, "
     "in a mirror, with the vehicles exchanged, in other words, whether each vehicle is there); 0: none."
@@ -44,6 +82,7 @@ _CHOICES = (
     "summary then has the share of each position."
 )
 _SAMPLES = "Ask each question so many times, at temperature 1: pass@k, majority, agreement."
+_METRIC = "package.module:function that takes the rows of a condition and gives a number. Repeatable."
 _SHOTS = "Show so many training examples with their answers before each question."
 
 
@@ -85,8 +124,19 @@ class VlmSettings:
     retries: int = option(8, "Times that a failed request is sent again.", low=0, recorded=False)
     request: str | None = option(None, _REQUEST, test=_request_problem)
     price: str | None = option(None, _PRICE, test=_price_problem, recorded=False)
+    metric: tuple[str, ...] = option((), _METRIC, recorded=False)
+
+
+def find_kind(words: str) -> EntryPoint | None:
+    """What opens the model that words name; None if they name none."""
+    from importlib.metadata import EntryPoint, entry_points  # --help needs none
+
+    kind, colon, _ = words.partition(":")
+    if colon and kind in KINDS:
+        return EntryPoint(kind, KINDS[kind].opener, GROUP)
+    return next(iter(entry_points(group=GROUP, name=kind)), None) if colon else None
 
 
 def is_model(words: str) -> bool:
     """Whether words name a model of these kinds, and no run of ours."""
-    return words.partition(":")[0] in KINDS and ":" in words
+    return find_kind(words) is not None
