@@ -78,7 +78,9 @@ def open_evaluation(
         device: where a model of hf: or clip: runs.
         allow_model: functions of python: whose code may be run.
 
-    Raises SettingsError if a setting is impossible, or the model cannot be opened.
+    Raises:
+        SettingsError: a setting is impossible, or the model cannot be opened.
+        ValueError: a file of people's answers is damaged, or is about other questions.
     """
     check(settings)
     asked = AskedSplit(dataset, settings.split)
