@@ -1,6 +1,7 @@
 """The way of a batch of questions through the code: how much of it a reader has to hold."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,15 +45,10 @@ def followed(call):
     return Way(len({file for file, _ in functions}), len(functions), deepest)
 
 
-COUNT = Settings(questions=("count",), n=64, val=0, test=0, entities=20, width=64, height=64)
-TWINS = Settings(
-    questions=("count", "colour"), twins=True, hold_out=("taxi+bus",), n=64, val=0, test=0, entities=20, width=64,
-    height=64,
-)  # fmt: skip
-
-
+SMALL = Settings(questions=("count",), n=64, val=0, test=0, entities=20, width=64, height=64)
+TWINS = replace(SMALL, questions=("count", "colour"), twins=True, hold_out=("taxi+bus",))
 #: Lower a number when the way gets shorter.
-LONGEST = {"count": (COUNT, Way(27, 135, 17)), "twins": (TWINS, Way(36, 190, 20))}
+LONGEST = {"count": (SMALL, Way(27, 135, 17)), "twins": (TWINS, Way(36, 190, 20))}
 
 
 @pytest.mark.parametrize(("settings", "most"), LONGEST.values(), ids=LONGEST)
