@@ -400,7 +400,7 @@ def compare(a: NeededSamples, b: NeededSamples) -> NeedRatio:
 
 @dataclass(frozen=True)
 class NeedGrowth:
-    """The exponent with which needs grow along an axis of difficulty: need ~ axis ** exponent_.
+    """The exponent with which needs grow along an axis of difficulty: ``need ~ axis ** exponent_``.
 
     Attributes:
         exponent_: None if fewer than two needs are known.

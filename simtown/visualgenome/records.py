@@ -2,17 +2,17 @@
 
 :class:`simtown.visualgenome.stream.Records` reads them.
 
-======================== ==================== ============================================================
-file                     a record is          where the releases differ
-======================== ==================== ============================================================
-relationships.json       :class:`Graph`       1.0 numbers things by "id"; an end has "name" or "names"
-scene_graphs.json        :class:`Graph`       ends are numbers of objects in the same record
-objects.json             :class:`Objects`     1.4 merged objects: "merged_object_ids"
-attributes.json          :class:`Attributes`  1.0 says "object_names"; "attributes" may be missing
-region_descriptions.json :class:`Regions`     1.0 says "id" and "image" for "region_id" and "image_id"
+======================== ======================= ============================================================
+file                     a record is             where the releases differ
+======================== ======================= ============================================================
+relationships.json       :class:`Graph`          1.0 numbers things by "id"; an end has "name" or "names"
+scene_graphs.json        :class:`Graph`          ends are numbers of objects in the same record
+objects.json             :class:`Objects`        1.4 merged objects: "merged_object_ids"
+attributes.json          :class:`Attributes`     1.0 says "object_names"; "attributes" may be missing
+region_descriptions.json :class:`Regions`        1.0 says "id" and "image" for "region_id" and "image_id"
 question_answers.json    :class:`ImageQuestions` 1.0 says "id" for "qa_id"
-image_data.json          :class:`ImageData`   1.0 says "id" for "image_id"
-======================== ==================== ============================================================
+image_data.json          :class:`ImageData`      1.0 says "id" for "image_id"
+======================== ======================= ============================================================
 
 Only what is used is read. Boxes are x, y, w, h in pixels, y downwards, as released: some reach over the
 picture's edge.

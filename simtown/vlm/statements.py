@@ -30,7 +30,7 @@ def statements(question: str, kind: str, choices: tuple[str, ...]) -> tuple[tupl
 
     Args:
         question: a question of a data set.
-        kind: the type of its answer, a key of :data:`simtown.language.asking.families.ANSWERS`.
+        kind: the type of its answer, a key of :data:`simtown.language.meaning.answers.ANSWERS`.
         choices: the answers.
     """
     form = None

@@ -17,7 +17,7 @@ ALONG = 1.5
 NEARER = 0.5
 #: The same in a town, which also says what is only just nearer; of speeds in metres a second.
 TOWN_NEARER = 0.1
-#: Half the road (:mod:`simtown.assets.street.road_surface`). Vehicles farther from its middle stand in no
+#: Half the road (``simtown/assets/street/road_surface.py``). Vehicles farther from its middle stand in no
 #: lane; those nearer to the viewer are parked.
 LANE_EDGE = 3.7
 #: Things whose outlines are closer than this are next to each other.

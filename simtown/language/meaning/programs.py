@@ -177,7 +177,7 @@ def stored(programs: list[list[int]]) -> np.ndarray:
 
 
 def answer_type(form: Form) -> str:
-    """The type of a question's answer, a key of :data:`simtown.language.asking.families.ANSWERS`."""
+    """The type of a question's answer, a key of :data:`simtown.language.meaning.answers.ANSWERS`."""
     asked = str(form.parts[0]) if form.name == "query" else {"count": "count"}.get(form.name, "truth")
     return "metres" if asked == "distance" else asked
 

@@ -16,7 +16,7 @@ def instruction(answer_type: str, choices: Sequence[str]) -> str:
     """A sentence such as "Answer with yes or no.".
 
     Args:
-        answer_type: a key of :data:`simtown.language.asking.families.ANSWERS`.
+        answer_type: a key of :data:`simtown.language.meaning.answers.ANSWERS`.
         choices: all answers that the question may have, as a data set's vocabulary spells them.
     """
     own = [choice for choice in choices if choice != CANNOT_TELL]

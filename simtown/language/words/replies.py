@@ -82,7 +82,7 @@ class Gold:
     """The right answer to a question.
 
     Attributes:
-        type: a key of :data:`WORDS`, as in ``simtown.language.asking.families.ANSWERS``.
+        type: a key of :data:`WORDS`, as in ``simtown.language.meaning.answers.ANSWERS``.
         answer: the text in a data set's vocabulary: "yes", "3", "taxi", "5 m", "cannot tell".
         choices: all answers that the question may have, or () for any.
         tolerance: of a length: how many metres a right answer may be off.
