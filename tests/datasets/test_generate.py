@@ -57,7 +57,7 @@ SHARD, BEGUN_SHARD = r"(train|val|test)-\d+\.h5", r"\.(train|val|test)-\d+\.h5\.
 FOURTH = Moment("worker", "os.rename", SHARD, 4)
 #: Where a job is killed. The first kills come before anything is there, the others may come in any order.
 WRITTEN = Moment("parent", "os.rename", r"manifest\.json")
-EARLY = [Moment("parent", "import", r"simtown\.datasets\.generate"), WRITTEN]
+EARLY = [Moment("parent", "import", r"simtown\.datasets\.making\.generate"), WRITTEN]
 LATER = [
     Moment("worker", "import", r"simtown\.render\.renderers"),
     *(Moment("worker", "open", BEGUN_SHARD, nth) for nth in (1, 2, 3)),
