@@ -111,7 +111,7 @@ class Settings:
     frequencies that a manifest holds, by the names of :class:`simtown.datasets.frequency_tables.Tables`: no
     CSV file is read for a name with the digest of its table.
     Nothing is read from a file when settings are made:
-    :func:`simtown.datasets.question_files.read_question_files` reads families.
+    :func:`simtown.read_question_files` reads families.
 
     >>> import simtown
     >>> simtown.Settings(entities=20, n=1000, weathers=("clear", "snow")).check()

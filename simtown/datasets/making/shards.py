@@ -141,7 +141,7 @@ def array_forms(
     """The shapes of all arrays without the example axis, and their dtypes.
 
     Args:
-        own: the :attr:`~simtown.datasets.question_source.QuestionSource.arrays` of the questions.
+        own: the `arrays` of a :class:`~simtown.datasets.question_source.QuestionSource`.
         sizes: the numbers that letters of LAYOUT stand for.
     """
     sizes = {"p": SLOTS, "t": LENGTH, "m": programs.LENGTH, **sizes}
