@@ -25,7 +25,8 @@ WORDS = ["generate", "--entities", 20, "--n", 120, "--val", 0, "--test", 0, "--s
 SHARD, BEGUN_SHARD = r"train-\d+\.h5", r"\.train-\d+\.h5\.[0-9a-f]{16}\.tmp"
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 #: With one process: imports, before and after anything is written, in a shard, and after the last one.
-ALONE = [Moment("parent", "import", name) for name in ("typer", r"simtown\.datasets\.making\.generate", "h5py")]
+IMPORTS = ("typer", r"simtown\.datasets\.making\.generate", "h5py")
+ALONE = [Moment("parent", "import", name) for name in IMPORTS]
 ALONE += [Moment("parent", "open", BEGUN_SHARD, 2), Moment("parent", "os.rename", SHARD, 3)]
 ALONE += [Moment("parent", "os.rename", name) for name in (r"timings\.json", r"preview\.png")]
 #: With two workers: while they start, while they work, and while the parent writes down what they did.
