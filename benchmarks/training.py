@@ -113,7 +113,7 @@ class Way:
                 source: ExampleSource = kind(dataset.train, n, dataset.settings, self.device)
             else:
                 source = self.stream = open_stream(dataset, n, self.device)
-                self.scenes = sample(self.stream.recipe, self.numbers[0]).scene
+                self.scenes = sample(self.stream.source.recipe("train"), self.numbers[0]).scene
             self.batches = lambda: source.batches(self.numbers)
             self.model, self.optimizer = new_model(settings, dataset.settings)
             if settings.device == "cpu":
@@ -145,7 +145,7 @@ class Way:
         return sum(self.learn(batch) for batch in self.batches())
 
     def sample(self) -> int:
-        return sum(len(sample(self.stream.recipe, rows).scene) for rows in self.numbers)
+        return sum(len(sample(self.stream.source.recipe("train"), rows).scene) for rows in self.numbers)
 
     def render(self) -> int:
         return sum(len(self.stream.pictures(self.scenes)) for _ in range(4))

@@ -17,7 +17,7 @@ from simtown.language.meaning.answers import CANNOT_TELL
 from simtown.language.meaning.limits import HIDDEN, HIDDEN_MARGIN, NO_COLOUR
 from simtown.language.meaning.nouns import NOUNS, called_by, group_of, perhaps_called_by
 from simtown.language.meaning.sights import also_shown
-from simtown.language.meaning.views import THIRDS
+from simtown.language.meaning.views import ENDS_ALIKE, THIRDS
 from simtown.scenes.weather import WEATHERS
 from tests.language.plain import ALONG, ASIDE, HEADINGS, NEARER, to_border
 from tests.language.reader_words import COLOURS, NothingError, understand
@@ -174,7 +174,9 @@ class Reader:
         scene = self.scene.scene
         turn = np.degrees(scene.vehicles[thing].yaw - scene.camera.yaw)
         off = {name: abs((turn - angle + 180) % 360 - 180) for name, angle in HEADINGS.items()}
-        nearest, next_one, *_ = sorted(off, key=off.get)
+        nearest, next_one, _, farthest = sorted(off, key=off.get)
+        if self.kind(thing) in ENDS_ALIKE:  # which end is the front?
+            return self.decide(("direction", thing), (nearest, farthest))
         return nearest if off[nearest] <= 40 else self.decide(("direction", thing), (nearest, next_one))
 
     def lane(self, thing):
