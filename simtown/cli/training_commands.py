@@ -269,6 +269,11 @@ def _ask_people(dataset: str, split: str, out: Path | None) -> None:
     say(f"{path} asks. Send it to people, and give each file of answers to simtown evaluate people:FILE.csv.")
 
 
+def _device_for(model: str, device: str) -> str:
+    """The device of a model; a model that runs elsewhere needs none."""
+    return "cpu" if model.startswith(WITHOUT_DEVICE) else device_of(device)
+
+
 def _evaluate_model(
     model: str,
     dataset: str,
@@ -284,7 +289,7 @@ def _evaluate_model(
     from simtown.vlm.vlm_run import evaluate_model
 
     directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
-    kind = "cpu" if model.startswith(WITHOUT_DEVICE) else device_of(device)
+    kind = _device_for(model, device)
     data = open_dataset(dataset)
     with one_bar() as bars:
         results = evaluate_model(model, data, settings, directory, kind, allowed, bars=bars)
@@ -309,7 +314,7 @@ def _estimate_costs(
     from simtown.vlm.evaluation_plan import open_evaluation
 
     directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
-    kind = "cpu" if model.startswith(WITHOUT_DEVICE) else device_of(device)
+    kind = _device_for(model, device)
     for line in estimate(open_evaluation(model, open_dataset(dataset), settings, kind, allowed), directory):
         say(line)
 
@@ -364,7 +369,7 @@ def _evaluate_over(
     from simtown.vlm.world_sizes import EXAMPLES, SIDE, Axis, evaluate_over
 
     axis, base, alone = Axis.of(over), Settings(width=SIDE, height=SIDE), replace(settings, controls=0)
-    kind = "cpu" if model.startswith(WITHOUT_DEVICE) else device_of(device)
+    kind = _device_for(model, device)
     if not is_model(model):
         _, base, _ = ask.open_run(Path(model), allowed)
     if dataset:
