@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.datasets import family_questions
-from simtown.datasets.proving.twin_groups import group_accuracies, pair_rows, twin_problems
+from simtown.datasets.proving.twin_groups import chances_of_groups, group_accuracies, pair_rows, twin_problems
 from simtown.datasets.proving.verify import verify
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
@@ -349,3 +349,11 @@ def test_a_weather_that_is_asked_about_can_be_told_in_both_pictures():
     batch = ask_twins(recipe, np.arange(2000))
     values = evaluate(batch.scene, batch.program, batch.visible, recipe.size)
     assert (values.state == KNOWN).all()
+
+
+def test_chances_of_groups_are_products_over_their_questions():
+    group, rng = np.array([0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 6, 6]), np.random.default_rng(0)
+    chance = rng.random(len(group))
+    found = chances_of_groups(group, chance)
+    assert found["pair"] == pytest.approx(np.mean(chance[::2] * chance[1::2]))
+    assert found["group"] == pytest.approx((chance[2:6].prod() + chance[6:].prod()) / 2)

@@ -78,8 +78,11 @@ def chances_of_groups(group: np.ndarray, chance: np.ndarray, each: int = 1) -> d
     """
     pairs = pair_rows(len(group), each)
     pair, own = chance[pairs].prod(axis=1), group[pairs[:, 0]]
-    whole = [pair[own == number].prod() for number in np.unique(own) if (own == number).sum() > 1]
-    means = {"single": chance.mean(), "pair": pair.mean(), "group": np.mean(whole) if whole else np.nan}
+    numbers, place, size = np.unique(own, return_inverse=True, return_counts=True)
+    products = np.ones(len(numbers))
+    np.multiply.at(products, place, pair)
+    whole = products[size > 1]
+    means = {"single": chance.mean(), "pair": pair.mean(), "group": whole.mean() if len(whole) else np.nan}
     return {name: float(mean) for name, mean in means.items()}
 
 
