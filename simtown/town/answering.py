@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from simtown.core.streams import Stream
-from simtown.language.meaning.evaluate import CLOSE, evaluate
+from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.limits import TOWN_NEARER
 from simtown.language.meaning.nouns import NOUNS, plural
-from simtown.language.meaning.programs import ProgramError, check, encode, stored
+from simtown.language.meaning.programs import ProgramError, answer_type, check, encode, stored
 from simtown.language.meaning.solids import truth
 from simtown.language.words.grammar import QuestionError, language, parse, rephrasings
 from simtown.language.words.questions import with_article
@@ -122,7 +122,7 @@ def _names(view: View) -> list[str]:
 def direct_answer(view: View, question: str) -> TownAnswer:
     """The answer to a question. Raises QuestionError or TownError, without other questions to ask."""
     reply = _own_answer(view, question)
-    return reply if reply.value is None else replace(reply, close=_is_close_in_data_sets(view, reply.form))
+    return reply if reply.value is None else replace(reply, close=_is_close_in_data_sets(view, reply))
 
 
 def _own_answer(view: View, question: str) -> TownAnswer:
@@ -136,19 +136,26 @@ def _own_answer(view: View, question: str) -> TownAnswer:
     return reply
 
 
-def _is_close_in_data_sets(view: View, form: Form) -> bool:
-    """Whether data sets can ask a question about what is seen of a town, and call it too close to say."""
+def _is_close_in_data_sets(view: View, reply: TownAnswer) -> bool:
+    """Whether data sets can ask a question about what is seen of a town, and call it too close to say.
+
+    Of a thing that shows a pixel or two the outlines of data sets may find nothing: where that changes a
+    number or a yes, the question is too close, too.
+    """
     things = [t for t in view.things if t.group != "vehicle"]
     vehicles = [t for t in view.things if t.group == "vehicle"]
     if view.seen is None or len(vehicles) > MOST_VEHICLES or len(things) > SLOTS:
         return False
     try:
-        check(form)
-        program = stored([encode(form)])
+        check(reply.form)
+        program = stored([encode(reply.form)])
     except ProgramError:
         return False
     scene = scene_of([*view.counted(vehicles), *things], view.weather, view.camera)
-    return bool(evaluate(SceneBatch.of([scene]), program).state[0] == CLOSE)
+    values, kind = evaluate(SceneBatch.of([scene]), program), answer_type(reply.form)
+    if values.state[0] != KNOWN or kind not in ("truth", "count"):
+        return bool(values.state[0] == CLOSE)
+    return bool(values.answer[0] != reply.value)
 
 
 def _only_answer(view: View, question: str) -> TownAnswer:

@@ -46,6 +46,13 @@ def same(form, value, answer, number):
     return str(value) == word.removesuffix(" lane")
 
 
+def shows_what_data_sets_miss(town, plain):
+    """Whether something shows a pixel or two where its outline shows nothing."""
+    return any(
+        sight < 0 and thing.name in town.seen() for thing, sight in zip(town.props, plain.sights, strict=True)
+    )
+
+
 def compare(town, plain, replies):
     """How often each state occurs, and whether the town has an answer."""
     states = Counter()
@@ -58,12 +65,15 @@ def compare(town, plain, replies):
             continue
         state, answer, number, _ = plain.value(reply.form)
         states[state, reply.value is not None] += 1
-        paint = state == KNOWN and reply.value is None  # of two blues a town says neither
-        if paint:
-            assert answer_type(reply.form) == "colour"
-        elif state == KNOWN:
-            assert same(reply.form, reply.value, answer, number), (reply.question, reply, answer)
-        assert reply.close == (state == CLOSE and reply.value is not None), (reply.question, reply)
+        close = state == CLOSE and reply.value is not None
+        if state == KNOWN and reply.value is None:  # of two blues a town says neither
+            assert "colour" in str(reply.form) or "hidden" in str(reply.form), reply
+        elif state == KNOWN and not same(reply.form, reply.value, answer, number):
+            assert shows_what_data_sets_miss(town, plain), (reply.question, reply, answer)
+            assert answer_type(reply.form) in ("truth", "count")
+            states["missed"] += 1
+            close = True
+        assert reply.close == close, (reply.question, reply)
         assert ("within the margin of data sets" in str(reply)) == reply.close
     return states
 
@@ -98,7 +108,9 @@ def test_a_town_answers_as_data_sets_do_or_says_that_they_find_it_too_close():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5, 9))
 def test_many_towns_answer_as_data_sets_do(seed):
-    assert compare_families(600, seed)[CLOSE, True] > 50
+    states = compare_families(600, seed)
+    assert states[CLOSE, True] > 50
+    assert states["missed"] < 0.01 * states.total()
 
 
 def test_ordinary_questions_about_random_towns_have_the_answers_of_data_sets():
