@@ -16,8 +16,7 @@ from simtown.scenes.scene import SceneBatch
 
 #: What the pictures of a sequence may differ in.
 MODES = ("time", "views", "change")
-#: Pictures of a sequence at least and at most, and if nothing is said; a change needs a picture before and one
-#: after.
+#: Pictures of a sequence at least, at most, and if nothing is said.
 LEAST_PICTURES, MOST_PICTURES = 2, 8
 USUAL_PICTURES = {"time": 4, "views": 4, "change": 2}
 #: The slot of a sequence in which nothing is edited.
@@ -30,8 +29,8 @@ class Sequence:
 
     Attributes:
         street: n scenes at the anchor moment, second 0, before the edit.
-        motion: (n, v, 3) float32 two speeds along the road, metres a second, positive to +x, and the second at
-            which the first gives way to the other.
+        motion: (n, v, 3) float32 two speeds along the road, metres a second, positive to +x, and the second
+            at which the first gives way to the other.
         seconds: (n, P) float32 of each picture, counted from the anchor moment.
         cameras: (n, P, 7) float32 rows of :class:`~simtown.scenes.camera.Camera`.
         edited: (n,) uint8 slot of the vehicle that is another one from the second picture on, or UNEDITED.
@@ -146,6 +145,11 @@ def pictures(sequence: Sequence, order: np.ndarray | None = None) -> SceneBatch:
         camera=sequence.cameras[of, which],
         fall_seed=scenes.fall_seed + which.astype(np.uint32),
     )
+
+
+def stored_pictures(columns: Mapping[str, np.ndarray]) -> SceneBatch:
+    """The scenes of the pictures that n stored examples show: n P rows."""
+    return pictures(Sequence.of_columns(columns), columns["order"])
 
 
 def picture_rows(sequence: np.ndarray, order: np.ndarray) -> np.ndarray:

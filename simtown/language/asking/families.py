@@ -43,9 +43,10 @@ def sequence_families() -> dict[str, SequenceFamily]:
 
 def read_families(text: str, where: str, of: type[Family] = Family) -> dict[str, Family]:
     """The families of a TOML text. Raises FamilyError, which names where it comes from."""
-    by_name = dict[Annotated[str, msgspec.Meta(pattern=r"^[\w-]+$")], of]  # type: ignore[valid-type]
+    name_of_family = Annotated[str, msgspec.Meta(pattern=r"^[\w-]+$")]
+    by_name: Any = dict[name_of_family, of]  # type: ignore[valid-type]
     try:
-        tables = msgspec.convert(parse_toml(text), by_name)
+        tables: dict[str, Family] = msgspec.convert(parse_toml(text), by_name)
     except ValueError as error:
         raise FamilyError(f"{where} is not a TOML table of families: {error}") from None
     for name, family in tables.items():

@@ -24,9 +24,9 @@ from simtown.scenes.paint import body_paints, may_change
 from simtown.scenes.placement import GAP, LANES, SWAY, framed_road, half_sizes
 from simtown.scenes.sequence import Sequence, travel
 
-#: Metres that a vehicle drives from a picture to the next, and the seconds between two, one of which is drawn.
+#: Metres that a vehicle drives from a picture to the next, and the seconds between, of which one is drawn.
 STEP, BETWEEN = (0.6, 2.0), (0.25, 0.5, 1.0)
-#: Shares of the other vehicles that stand, and that drive at one speed; the others change theirs.
+#: Shares of the other vehicles that stand, and below which they drive at one speed; the rest change theirs.
 _STANDS, _STEADY = 0.3, 0.8
 #: How many times faster a vehicle is after it speeds up, or before it slows down.
 _RATIO = (1.6, 3.0)
@@ -35,7 +35,7 @@ _REACH = 0.5 * STEP[1]
 #: Metres by which the camera of a picture may stand aside, back and up, and its steps along each axis.
 CAMERA_ROOM, CAMERA_STEPS = (3.0, 1.0, 0.8), ((2.0, 4.0), (1.5, 3.0), (1.2, 2.0))
 #: Uniform numbers for each vehicle, for an edit, and for each camera.
-VEHICLE_DRAWS, EDIT_DRAWS, CAMERA_DRAWS = 8, 6, 3
+MOTION_DRAWS, EDIT_DRAWS, CAMERA_DRAWS = 8, 6, 3
 
 
 class Goal(NamedTuple):
@@ -69,22 +69,26 @@ def draw_seconds(stream: Stream, index: np.ndarray, count: int, whole: float) ->
     between, anchor = stream.uniform(index, 2).T
     step = np.array(BETWEEN)[(between * len(BETWEEN)).astype(np.int64)]
     step = np.full_like(step, whole / (count - 1)) if whole else step
-    return ((np.arange(count) - (anchor * count).astype(np.int64)[:, None]) * step[:, None]).astype(np.float32)
+    return ((np.arange(count) - (anchor * count).astype(np.int64)[:, None]) * step[:, None]).astype(
+        np.float32
+    )
 
 
 def draw_speeds(u: np.ndarray, yaw: np.ndarray, seconds: np.ndarray, goal: Goal) -> np.ndarray:
     """(n, v, 3) float32 motions by which the goals are reached.
 
     Args:
-        u: (n, v, VEHICLE_DRAWS) uniform numbers.
+        u: (n, v, MOTION_DRAWS) uniform numbers.
         yaw: (n, v) headings.
         seconds: (n, P).
         goal: of the vehicle that is asked about.
     """
-    n, vehicles = yaw.shape
+    vehicles = yaw.shape[1]
     motion, drive, pace = (goal.of(deed, vehicles) for deed in ("motion", "drive", "pace"))
     steady, faster, slower, starts, stops = range(len(OVER_TIME["pace"]))
-    kind = np.select([u[..., 3] < _STANDS, u[..., 3] < _STEADY], [-1, steady], 1 + (u[..., 6] * 4).astype(int))
+    kind = np.select(
+        [u[..., 3] < _STANDS, u[..., 3] < _STEADY], [-1, steady], 1 + (u[..., 6] * 4).astype(int)
+    )
     kind = np.where(pace >= 0, pace, np.where((motion == 0) | (motion == 1) | (drive >= 0), steady, kind))
     kind = np.where(motion == 2, -1, kind)
     way = np.where(u[..., 7] < 0.5, 1.0, -1.0)
@@ -101,16 +105,38 @@ def draw_speeds(u: np.ndarray, yaw: np.ndarray, seconds: np.ndarray, goal: Goal)
     return np.stack([way * first / apart, way * then / apart, change], axis=2).astype(np.float32)
 
 
+def make_faster(motion: np.ndarray, slots: np.ndarray, faster: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """Motions of which one of two vehicles drives farther than the other: where needed they exchange speeds.
+
+    Args:
+        motion: (n, v, 3).
+        slots: (n, 2) the two vehicles.
+        faster: (n,) bool, whether the first is the faster one.
+        seconds: (n, P).
+    """
+    rows = np.arange(len(motion))[:, None]
+    own = motion[rows, slots]
+    way = np.where(own[..., :2].sum(axis=2, keepdims=True) < 0, -1, 1).astype(np.float32)
+    own[..., :2] = np.abs(own[..., :2])
+    far = np.diff(travel(own, seconds[:, [0, -1]]), axis=1)[:, 0]
+    swap = (far[:, 0] > far[:, 1]) != faster
+    own = np.where(swap[:, None, None], own[:, ::-1], own)
+    own[..., :2] *= way
+    result = motion.copy()
+    result[rows, slots] = own
+    return result
+
+
 def draw_places(
     u: np.ndarray, entity: np.ndarray, camera: np.ndarray, moved: list[np.ndarray], whole: np.ndarray
 ) -> np.ndarray:
     """(n, v, 3) float32 poses at the anchor moment.
 
     Args:
-        u: (n, v, VEHICLE_DRAWS) uniform numbers.
+        u: (n, v, MOTION_DRAWS) uniform numbers.
         entity: (n, v).
         camera: (n, 7).
-        moved: metres, (n, P, v) each, from the anchor moment, of sequences in all of which vehicles are there.
+        moved: metres from the anchor moment, (n, P, v) each, of sequences that share these places.
         whole: (n, v) bool, which vehicles all pictures must frame; the others come from the flow.
     """
     lane = np.where(u[..., 0] < 0.5, 1, 0)
@@ -133,12 +159,11 @@ def keep_apart(entity: np.ndarray, pose: np.ndarray, motion: np.ndarray, seconds
 
     Two that drive along one lane are closest at an end, or when one of them changes its speed.
     """
-    n, vehicles = entity.shape
     first, last = seconds.min(axis=1, keepdims=True), seconds.max(axis=1, keepdims=True)
     moments = np.concatenate([first, last, np.clip(motion[..., 2], first, last)], axis=1)
     x = pose[:, None, :, 0].astype(np.float64) + travel(motion, moments)
     half = half_sizes()[entity]
-    i, j = np.triu_indices(vehicles, 1)
+    i, j = np.triu_indices(entity.shape[1], 1)
     between = x[:, :, i] - x[:, :, j]
     near = np.abs(pose[:, i, 1] - pose[:, j, 1]) < half[:, i, 1] + half[:, j, 1] + GAP
     room = half[:, i, 0] + half[:, j, 0] + GAP
@@ -209,4 +234,3 @@ def draw_cameras(u: np.ndarray, base: np.ndarray, goal: Goal, shared: np.ndarray
         cameras[rows, 0, axis] -= np.where(shared, 0.0, 0.5 * step)
         cameras[rows, -1, axis] += np.where(shared, 1.0, 0.5) * step
     return cameras.astype(np.float32)
-

@@ -21,6 +21,7 @@ from simtown.language.asking.draws import Draws
 from simtown.language.asking.moving import (
     CAMERA_DRAWS,
     EDIT_DRAWS,
+    MOTION_DRAWS,
     Goal,
     draw_cameras,
     draw_places,
@@ -28,23 +29,24 @@ from simtown.language.asking.moving import (
     draw_speeds,
     edited,
     keep_apart,
+    make_faster,
 )
-from simtown.language.asking.moving import VEHICLE_DRAWS as MOTION_DRAWS
 from simtown.language.asking.paper import ImpossibleError
 from simtown.language.asking.question import AskingRecipe, Question
 from simtown.language.asking.search import cameras
 from simtown.language.asking.streets import fill_street
 from simtown.language.meaning.evaluate import KNOWN, Values
+from simtown.language.meaning.limits import TURNED_PIXELS
 from simtown.language.meaning.moments import evaluate_shown, show
 from simtown.language.meaning.programs import OVER_TIME, stored
 from simtown.scenes.crowd import place_crowds, thin_fog
 from simtown.scenes.scene import SceneBatch, empty_batch
-from simtown.scenes.sequence import Sequence, in_order, travel
+from simtown.scenes.sequence import UNEDITED, Sequence, in_order, pictures, travel
 from simtown.scenes.street import draw_street
 from simtown.scenes.weather import draw_weather
 
-#: Words that are drawn for a pair, streets for some words, and streets that are drawn together: those have the
-#: same vehicles.
+#: Words that are drawn for a pair, streets for some words, and streets that are drawn together: these have
+#: the same vehicles.
 WORDS, STREETS, TOGETHER = 64, 96, 8
 #: In the place of the shared picture: the pair is one sequence, shown in both orders.
 REVERSED = 255
@@ -203,8 +205,8 @@ class _Search:
         if len(waiting):
             question = self.questions[waiting[0]]
             raise ImpossibleError(
-                f"no sequence was found for '{question.words}': leave the family {question.family.name} out of "
-                "`questions`, or allow fewer `crowd` or more `entities`"
+                f"no sequence was found for '{question.words}': leave the family {question.family.name} out "
+                "of `questions`, or allow fewer `crowd` or more `entities`"
             )
 
     def _try(self, waiting: np.ndarray, attempts: np.ndarray) -> np.ndarray:
@@ -212,7 +214,8 @@ class _Search:
         rows = np.repeat(waiting, len(attempts))
         address = np.tile(attempts, len(waiting))
         street, filled = self._streets(waiting, int(attempts[0]))
-        street, filled = street[np.repeat(np.arange(len(waiting)), len(attempts))], np.repeat(filled, len(attempts))
+        copies = np.repeat(np.arange(len(waiting)), len(attempts))
+        street, filled = street[copies], filled[copies]
         pairs, fits = self._draw(street, rows, address)
         fits &= filled
         self.tried[waiting] += np.stack(
@@ -235,20 +238,27 @@ class _Search:
         scene, filled = self.scene[waiting], np.zeros(len(waiting), dtype=bool)
         for place, (row, own) in enumerate(zip(waiting.tolist(), numbers, strict=True)):
             question = self.questions[row]
-            vehicles = fill_street(asking.world, question.form, question.answer, question.vehicles, Draws(own))
+            vehicles = fill_street(
+                asking.world, question.form, question.answer, question.vehicles, Draws(own)
+            )
             if vehicles is not None:
                 scene.entity[place], scene.paint[place] = vehicles.entity, vehicles.paint
                 filled[place] = True
         return scene, filled
 
     def _goals(self, street: SceneBatch, rows: np.ndarray, deed: str) -> tuple[Goal, Goal]:
-        """What is to happen in both sequences of pairs of streets to the vehicle that a question names first."""
-        kinds = np.array([_first_named(question) for question in self.questions])[rows]
-        slot = np.where(kinds >= 0, (street.entity == kinds[:, None]).argmax(axis=1), -1)
+        """What is to happen in both sequences of pairs to the vehicle that a question names first."""
+        slot = self._slots(street, rows)[:, 0]
         asked = np.array([question.family.answer == deed for question in self.questions])[rows]
         return tuple(  # type: ignore[return-value]
             Goal(slot, deed, np.where(asked, answer[rows], -1)) for answer in (self.answer, self.twin)
         )
+
+    def _slots(self, street: SceneBatch, rows: np.ndarray) -> np.ndarray:
+        """(k, 2) slots of the vehicles that questions name first and second, -1 if there is none."""
+        kinds = np.array([_named(question) for question in self.questions])[rows]
+        slots = (street.entity[:, None] == kinds[..., None]).argmax(axis=2)
+        return np.where(kinds >= 0, slots, -1)
 
     def _draw(self, street: SceneBatch, rows: np.ndarray, attempt: np.ndarray) -> tuple[_Pairs, np.ndarray]:
         """Pairs of sequences in streets, and whether these can be: (k,) bool."""
@@ -256,39 +266,48 @@ class _Search:
         return draw(street, rows, attempt)
 
     def _drive(self, street: SceneBatch, rows: np.ndarray, attempt: np.ndarray) -> tuple[_Pairs, np.ndarray]:
-        """Vehicles that drive; the second sequence of a pair has another motion of the one asked about."""
+        """Vehicles that drive; the second sequence of a pair has another motion of those asked about."""
         n, vehicles = street.entity.shape
         seconds, back = self.seconds[rows], self.reversed[rows]
-        u, other = (
+        draws = [
             self.recipe.asking.stream(name).uniform(self.pairs[rows], vehicles * MOTION_DRAWS, attempt)
             for name in ("motion", "twin motion")
-        )
-        u, other = (numbers.reshape(n, vehicles, MOTION_DRAWS) for numbers in (u, other))
-        yaw = np.where(u[..., 0] < 0.5, np.pi, 0.0)
-        family = np.array([question.family.answer for question in self.questions])[rows]
-        motions = [np.zeros((n, vehicles, 3), np.float32) for _ in range(2)]
-        slot = np.zeros(n, dtype=np.int64)
-        for deed in np.unique(family).tolist():
-            own = np.flatnonzero(family == deed)
-            goals = self._goals(street[own], rows[own], deed)
-            slot[own] = goals[0].slot
-            for motion, goal, numbers in zip(motions, goals, (u, other), strict=True):
-                motion[own] = draw_speeds(numbers[own], yaw[own], seconds[own], goal)
-        one, two = motions
-        asked = np.arange(vehicles) == slot[:, None]
+        ]
+        u = draws[0].reshape(n, vehicles, MOTION_DRAWS)
+        one, two, asked = self._motions(street, rows, u, draws[1].reshape(u.shape))
         two = np.where(asked[..., None] & ~back[:, None, None], two, one)
-        whole = asked & ~back[:, None]
         moved = [travel(motion, seconds) for motion in (one, two)]
-        pose = draw_places(u, street.entity.astype(np.int64), street.camera, moved, whole)
-        street = replace(street, pose=pose)
-        still = Sequence.still(street, self.recipe.pictures)
-        pairs = [replace(still, motion=motion, seconds=seconds) for motion in (one, two)]
         entity = street.entity.astype(np.int64)
+        pose = draw_places(u, entity, street.camera, moved, asked & ~back[:, None])
+        still = Sequence.still(replace(street, pose=pose), self.recipe.pictures)
+        first, second = (replace(still, motion=motion, seconds=seconds) for motion in (one, two))
         fits = keep_apart(entity, pose, one, seconds) & keep_apart(entity, pose, two, seconds)
         shared = np.where(back, REVERSED, (seconds == 0).argmax(axis=1)).astype(np.uint8)
-        return _Pairs(*pairs, shared), fits
+        return _Pairs(first, second, shared), fits
 
-    def _stand(self, street: SceneBatch, rows: np.ndarray, attempt: np.ndarray) -> tuple[SceneBatch, np.ndarray]:
+    def _motions(
+        self, street: SceneBatch, rows: np.ndarray, u: np.ndarray, other: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(k, v, 3) motions in both sequences of pairs, and (k, v) of which vehicles they may differ."""
+        seconds, slots = self.seconds[rows], self._slots(street, rows)
+        yaw = np.where(u[..., 0] < 0.5, np.pi, 0.0)
+        one, two = (np.zeros((*yaw.shape, 3), np.float32) for _ in range(2))
+        family = np.array([question.family.answer for question in self.questions])[rows]
+        for deed in np.unique(family).tolist():
+            own = np.flatnonzero(family == deed)
+            goal, twin = self._goals(street[own], rows[own], deed)
+            one[own] = draw_speeds(u[own], yaw[own], seconds[own], goal)
+            two[own] = draw_speeds(other[own], yaw[own], seconds[own], twin)
+        raced = np.array([question.form.has("compared", "fastest") for question in self.questions])[rows]
+        faster, faster_twin = (answer[rows[raced]] == 1 for answer in (self.answer, self.twin))
+        one[raced] = make_faster(one[raced], slots[raced], faster, seconds[raced])
+        two[raced] = make_faster(one[raced], slots[raced], faster_twin, seconds[raced])
+        named = np.arange(yaw.shape[1]) == slots[..., None]
+        return one, two, named[:, 0] | (named[:, 1] & raced[:, None])
+
+    def _stand(
+        self, street: SceneBatch, rows: np.ndarray, attempt: np.ndarray
+    ) -> tuple[SceneBatch, np.ndarray]:
         """Streets in which all vehicles stand, and whether they find their places."""
         pose, _, placed = place_crowds(
             self.recipe.asking.stream("crowd"), self.pairs[rows], attempt, street.entity.astype(np.int64),
@@ -332,7 +351,8 @@ class _Search:
         order = np.where(back[:, None], forwards[fits, ::-1], forwards[fits])
         two = show(other, order)
         twins = evaluate_shown(two, programs[fits], self.recipe.asking.size)
-        right = np.flatnonzero((twins.state == KNOWN) & (twins.answer == self.twin[rows[fits]]))
+        clear = self._changes_seen(pairs.one[fits]) & self._changes_seen(other)
+        right = np.flatnonzero((twins.state == KNOWN) & (twins.answer == self.twin[rows[fits]]) & clear)
         kept = fits[right]
         into = rows[kept]
         done[into] = True
@@ -343,10 +363,27 @@ class _Search:
             self.visible[place, into] = shown.visible[own]
             self.values[place].keep(into, values_.at(own))
 
+    def _changes_seen(self, sequence: Sequence) -> np.ndarray:
+        """(n,) bool, whether so many pixels of a vehicle change that is painted or turned that both pictures
+        differ.
+        """
+        street, rows = sequence.street, np.arange(len(sequence))
+        slot = np.minimum(sequence.edited, street.entity.shape[1] - 1)
+        same = (street.entity[rows, slot] == sequence.edit_entity) & (sequence.edited != UNEDITED)
+        turned = street.pose[rows, slot, 2] != sequence.edit_pose[:, 2]
+        subtle = np.flatnonzero(same & (turned | (street.paint[rows, slot] != sequence.edit_paint)))
+        seen, count_changes = np.ones(len(sequence), dtype=bool), self.recipe.asking.count_changes
+        if len(subtle) and count_changes is not None:
+            scenes = pictures(sequence[subtle])
+            first = np.arange(len(subtle)) * self.recipe.pictures
+            changed = count_changes(scenes[first], scenes[first + 1], self.recipe.asking.size)
+            seen[subtle] = changed >= TURNED_PIXELS
+        return seen
+
     def table(self, place: np.ndarray, index: np.ndarray) -> SequenceQuestions:
         """The questions of some pairs: the first, or the second if the number of the example is odd."""
         n, second = len(place), index % 2 == 1
-        asking, questions = self.recipe.asking, [self.questions[i] for i in place.tolist()]
+        questions = [self.questions[i] for i in place.tolist()]
         back = self.shared[place] == REVERSED
         sequence = self.found[0][place]
         sequence.keep(np.flatnonzero(second), self.found[1][place[second]])
@@ -379,7 +416,8 @@ class _Search:
         return replace(scene, intensity=intensity, prop=prop, prop_pose=prop_pose, prop_style=prop_style)
 
 
-def _first_named(question: Question) -> int:
-    """The kind that a question names first, -1 if it names none."""
-    named = (form.parts[0] for form in question.form.forms() if form.name == "all")
-    return next((ENTITIES.index(noun) for noun in named if noun in ENTITIES), -1)
+def _named(question: Question) -> tuple[int, int]:
+    """The kinds that a question names first and second, -1 where it names none."""
+    nouns = [form.parts[0] for form in question.form.forms() if form.name == "all"]
+    first, second, *_ = [*(ENTITIES.index(noun) for noun in nouns if noun in ENTITIES), -1, -1]
+    return first, second

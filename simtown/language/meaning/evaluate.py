@@ -100,6 +100,7 @@ def evaluate(
     visible: np.ndarray | None = None,
     size: tuple[int, int] = (256, 144),
     at: np.ndarray | None = None,
+    *,
     by_name: bool = False,
     given: Mapping[str, np.ndarray] | None = None,
 ) -> Values:

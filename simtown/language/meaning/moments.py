@@ -31,7 +31,7 @@ from simtown.language.meaning.programs import (
     encode,
     stored,
 )
-from simtown.language.meaning.views import ENDS_ALIKE, has_front
+from simtown.language.meaning.views import has_front
 from simtown.scenes.camera import NOMINAL
 from simtown.scenes.placement import LEAST_VISIBLE
 from simtown.scenes.scene import SceneBatch
@@ -53,7 +53,7 @@ class Shown:
         scenes: n P scenes, those of a sequence one after the other.
         visible: (n, P, v) float32 share of each vehicle that no other hides.
         seen: (n, P, v) bool, whether a picture shows a vehicle whole, and enough of it.
-        deeds: by name of OVER_TIME (n, v) int64 place in its values, -1 where it is unclear; of "camera" (n,).
+        deeds: by name of OVER_TIME (n, v) int64 place in its values, -1 where unclear; of "camera" (n,).
         travel: (n, v) float64 metres from the first picture to the last.
     """
 
@@ -102,10 +102,10 @@ def show(sequence: Sequence, order: np.ndarray, visible: np.ndarray | None = Non
 
 def _pace(sequence: Sequence, order: np.ndarray, seen: np.ndarray) -> np.ndarray:
     """(n, v) places in the values of "pace"."""
-    n, count = order.shape
+    count = order.shape[1]
     first, then, change = np.moveaxis(np.abs(sequence.motion), 2, 0)
     change = np.where(first == then, sequence.seconds[:, 1:2], sequence.motion[..., 2])
-    one_way = (sequence.motion[..., 0] * sequence.motion[..., 1] >= 0)
+    one_way = sequence.motion[..., 0] * sequence.motion[..., 1] >= 0
     between = (change >= sequence.seconds[:, 1:2]) & (change <= sequence.seconds[:, -2:-1])
     backwards = (order[:, :1] > order[:, -1:]) & np.ones_like(one_way)
     before, after = np.where(backwards, [then, first], [first, then])
@@ -149,7 +149,7 @@ def _camera_step(first: np.ndarray, last: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=65536)
 def _leaf(form: Form) -> tuple[tuple[int, ...], str]:
-    """A program of single pictures that has the value of a part, and the value over time in it; "" if none."""
+    """A program of a single picture that has the value of a part, and the value over time in it, or ""."""
     asked = next((name for name in OVER_TIME if name in form.words), "")
 
     def translated(part: Any) -> Any:
@@ -218,13 +218,20 @@ def _leaf_values(
     n, count, vehicles = shown.seen.shape
     out = Values.empty(len(leaves) * count)
     translated = [_leaf(leaf) for _, leaf in leaves]
-    kinds = np.array([asked if not over_pictures(forms[row]) else f"@{asked}" for (row, _), (_, asked) in
-                      zip(leaves, translated, strict=True)])
+    kinds = np.array(
+        [
+            asked if not over_pictures(forms[row]) else f"@{asked}"
+            for (row, _), (_, asked) in zip(leaves, translated, strict=True)
+        ]
+    )
     for kind in np.unique(kinds):
         own = np.flatnonzero(kinds == kind)
         asked = str(kind).lstrip("@")
-        seen = shown.seen if kind.startswith("@") else np.broadcast_to(
-            shown.seen.any(axis=1, keepdims=True), shown.seen.shape)
+        seen = (
+            shown.seen
+            if kind.startswith("@")
+            else np.broadcast_to(shown.seen.any(axis=1, keepdims=True), shown.seen.shape)
+        )
         flat = shown.scenes.entity >= 0
         given = {"sight": np.where(flat, seen.reshape(flat.shape), -1).astype(np.int8)}
         if asked == "speed":
@@ -255,8 +262,9 @@ def _combined(form: Form, leaves: dict[Form, Values]) -> tuple[int, int]:
             if (own.state == ILL_POSED).any():
                 return 0, ILL_POSED
             return (1, KNOWN) if len({*known.tolist()}) > 1 else (0, int(own.state.max()))
-    truths = [_truths(part, leaves) for part in form.parts]
-    if any(part is None for part in truths):
+    asked = [_truths(part, leaves) for part in form.parts]
+    truths = [part for part in asked if part is not None]
+    if len(truths) < len(asked):
         return 0, ILL_POSED
     first, *others = truths
     match form.name:
