@@ -72,7 +72,7 @@ def test_what_was_made_is_proven(made, mode, quick):
     assert report.problems == []
 
 
-@pytest.mark.parametrize("name", ["order", "shared", "sequence", "value", "scene/motion", "scene/seconds"])
+@pytest.mark.parametrize("name", ["order", "shared", "sequence", "scene/paint", "scene/seconds"])
 def test_a_change_of_a_column_is_found(made, name):
     data = open_dataset(made["time"]).train
     columns = data.rows(data.columns, np.arange(12))

@@ -42,7 +42,7 @@ PROGRAM_RELATIONS: tuple[str, ...] = tuple(
     dict.fromkeys((*RELATION_NAMES[:4], *OWN_RELATIONS, "between", *RELATION_NAMES, *SOLIDS))
 )
 #: Words of programs that ask where vehicles head.
-HEADING: frozenset[str] = frozenset(("direction", *OWN_RELATIONS))
+HEADING: frozenset[str] = frozenset(("direction", "drive", "change", *OWN_RELATIONS))
 ORDERS = ("leftmost", "rightmost", "nearest", "farthest", "biggest", "smallest")
 ATTRIBUTES = ("colour", "lane", "direction", "kind", "group", "hidden", "sight", "distance", "box", "weather")
 LANES, DIRECTIONS = ("near", "far", "parked"), ("right", "left", "away", "viewer")
