@@ -176,6 +176,9 @@ class _Search:
         self.recipe, self.pairs, self.questions, self.twin = recipe, pairs, questions, twin
         self.answer = np.array([question.answer for question in questions])
         asking, n, count = recipe.asking, len(pairs), recipe.pictures
+        self.deed = np.array([question.family.answer for question in questions])
+        raced = [f for f in asking.families if all(t.form.has("compared", "fastest") for t in f.templates)]
+        self.raced = np.array([question.family in raced for question in questions], dtype=bool)
         self.reversed = np.array([
             is_reversed(q.family.answer, q.answer, a) for q, a in zip(questions, twin.tolist(), strict=True)
         ])  # fmt: skip
@@ -249,14 +252,15 @@ class _Search:
     def _goals(self, street: SceneBatch, rows: np.ndarray, deed: str) -> tuple[Goal, Goal]:
         """What is to happen in both sequences of pairs to the vehicle that a question names first."""
         slot = self._slots(street, rows)[:, 0]
-        asked = np.array([question.family.answer == deed for question in self.questions])[rows]
+        asked = self.deed[rows] == deed
         return tuple(  # type: ignore[return-value]
             Goal(slot, deed, np.where(asked, answer[rows], -1)) for answer in (self.answer, self.twin)
         )
 
     def _slots(self, street: SceneBatch, rows: np.ndarray) -> np.ndarray:
         """(k, 2) slots of the vehicles that questions name first and second, -1 if there is none."""
-        kinds = np.array([_named(question) for question in self.questions])[rows]
+        asked, place = np.unique(rows, return_inverse=True)
+        kinds = np.array([_named(self.questions[row]) for row in asked.tolist()])[place]
         slots = (street.entity[:, None] == kinds[..., None]).argmax(axis=2)
         return np.where(kinds >= 0, slots, -1)
 
@@ -292,13 +296,13 @@ class _Search:
         seconds, slots = self.seconds[rows], self._slots(street, rows)
         yaw = np.where(u[..., 0] < 0.5, np.pi, 0.0)
         one, two = (np.zeros((*yaw.shape, 3), np.float32) for _ in range(2))
-        family = np.array([question.family.answer for question in self.questions])[rows]
+        family = self.deed[rows]
         for deed in np.unique(family).tolist():
             own = np.flatnonzero(family == deed)
             goal, twin = self._goals(street[own], rows[own], deed)
             one[own] = draw_speeds(u[own], yaw[own], seconds[own], goal)
             two[own] = draw_speeds(other[own], yaw[own], seconds[own], twin)
-        raced = np.array([question.form.has("compared", "fastest") for question in self.questions])[rows]
+        raced = self.raced[rows]
         faster, faster_twin = (answer[rows[raced]] == 1 for answer in (self.answer, self.twin))
         one[raced] = make_faster(one[raced], slots[raced], faster, seconds[raced])
         two[raced] = make_faster(one[raced], slots[raced], faster_twin, seconds[raced])

@@ -148,6 +148,13 @@ def _camera_step(first: np.ndarray, last: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=65536)
+def _read(program: bytes) -> tuple[Form, tuple[Form, ...]]:
+    """A stored program, and its parts that single pictures answer."""
+    form = decode(np.frombuffer(program, dtype=np.int16))
+    return form, tuple(leaf for leaf in dict.fromkeys(_leaves(form)) if leaf != _CAMERA)
+
+
+@lru_cache(maxsize=65536)
 def _leaf(form: Form) -> tuple[tuple[int, ...], str]:
     """A program of a single picture that has the value of a part, and the value over time in it, or ""."""
     asked = next((name for name in OVER_TIME if name in form.words), "")
@@ -167,6 +174,7 @@ def _leaf(form: Form) -> tuple[tuple[int, ...], str]:
     return tuple(encode(translated(form))), asked or ("speed" if form.words & {*SPEEDS} else "")
 
 
+@lru_cache(maxsize=65536)
 def over_pictures(form: Form) -> bool:
     """Whether a program has a node about pictures."""
     return any(part.name in OVER_PICTURES for part in form.forms())
@@ -185,9 +193,9 @@ def _leaves(form: Form) -> Iterator[Form]:
 def evaluate_shown(shown: Shown, programs: np.ndarray, size: tuple[int, int]) -> Values:
     """The values of (n, LENGTH) programs, each over the pictures of its sequence, of so many pixels."""
     n, count = shown.seen.shape[:2]
-    forms = [decode(program) for program in programs]
-    leaves = [(row, leaf) for row, form in enumerate(forms) for leaf in dict.fromkeys(_leaves(form))]
-    leaves = [(row, leaf) for row, leaf in leaves if leaf != _CAMERA]
+    read = [_read(program.tobytes()) for program in programs]
+    forms = [form for form, _ in read]
+    leaves = [(row, leaf) for row, (_, own) in enumerate(read) for leaf in own]
     values = _leaf_values(shown, forms, leaves, size)
     of_row: list[dict[Form, Values]] = [{} for _ in range(n)]
     for place, (row, leaf) in enumerate(leaves):
