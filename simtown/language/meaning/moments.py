@@ -5,7 +5,8 @@ colour: :func:`show` works it out from the places in the pictures, in the order 
 that the evaluator of single pictures can run every program. Nodes about pictures, such as "ever", combine
 what a part is worth in each of them, in strong Kleene logic.
 
-- A value over time is known if some two neighbouring pictures show the vehicle.
+- Where a vehicle drives is known if some two neighbouring pictures show it; how far, if the first and the
+  last do; whether it changes its speed, if all do.
 - A part about pictures depends on what each of them shows: what is not seen there is "perhaps there".
 - A question that names no picture is about what is in any of them: all in which it can be asked must agree.
 """
@@ -54,7 +55,7 @@ class Shown:
         visible: (n, P, v) float32 share of each vehicle that no other hides.
         seen: (n, P, v) bool, whether a picture shows a vehicle whole, and enough of it.
         deeds: by name of OVER_TIME (n, v) int64 place in its values, -1 where unclear; of "camera" (n,).
-        travel: (n, v) float64 metres from the first picture to the last.
+        travel: (n, v) float64 metres from the first picture to the last, nan unless both show the vehicle.
     """
 
     scenes: SceneBatch
@@ -97,7 +98,8 @@ def show(sequence: Sequence, order: np.ndarray, visible: np.ndarray | None = Non
         "change": _change(entity, pose, paint),
         "camera": _camera_step(camera[:, 0], camera[:, -1]),
     }
-    return Shown(scenes, visible, seen, deeds, np.where(here, np.abs(x[:, -1] - x[:, 0]), np.nan))
+    ends = seen[:, 0] & seen[:, -1]
+    return Shown(scenes, visible, seen, deeds, np.where(ends, np.abs(x[:, -1] - x[:, 0]), np.nan))
 
 
 def _pace(sequence: Sequence, order: np.ndarray, seen: np.ndarray) -> np.ndarray:
