@@ -496,14 +496,12 @@ def example_of(
         depth=pictures.get("depth"),
         vehicle_ids=vehicle_ids,
         prop_ids=prop_ids,
-        **_sequence_of(row),
+        **(_sequence_of(row) if pictures["images"].ndim > 3 else {}),
     )
 
 
 def _sequence_of(row: Any) -> dict[str, Any]:
-    """The scenes and seconds of an example of sequences, by the names of :class:`Example`; {} of others."""
-    if "order" not in row.dtype.names:
-        return {}
+    """The scenes and seconds of an example of sequences, by the names of :class:`Example`."""
     columns = {name: row[name][None] for name in row.dtype.names if name == "order" or "/" in name}
     shown = stored_pictures(columns)
     seconds = row["scene/seconds"][row["order"]]
