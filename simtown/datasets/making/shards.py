@@ -129,7 +129,7 @@ FRAMES = {"images": "rgb", "masks": "ids", "depth": "depth"}
 
 def layout(settings: Settings) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
     """Arrays of every shard of a data set by name: the shape without the example axis, and the dtype."""
-    sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles}
+    sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles, "k": settings.shots}
     stored = {"masks": settings.masks, "depth": settings.depth}
     forms = array_forms(source_of(settings).arrays, sizes)
     return {name: form for name, form in forms.items() if stored.get(name, True)}
@@ -208,19 +208,23 @@ def write_shard(
     parts: list[dict[str, np.ndarray]] = []
     pictures: dict[str, Any] = {}
     tried: Tried = {}
+    written = 0
     with replacing(directory / task.name) as temporary, _Target(temporary) as target:
         with _open_for_writing(target, clock) as file:
             with delayed():
                 for name, (shape, kind) in forms.items():
-                    chunks = {"chunks": (1, *shape), **_FILTERS[name]}
-                    pictures[name] = file.create_dataset(name, (task.count // each, *shape), kind, **chunks)
+                    chunks: dict[str, Any] = {"chunks": (1, *shape), **_FILTERS[name]}
+                    if settings.sequence:  # a pair has one sequence or two
+                        chunks["maxshape"] = (None, *shape)
+                    whole = (task.count * settings.shots // each, *shape)
+                    pictures[name] = file.create_dataset(name, whole, kind, **chunks)
             for begin, end in batches(settings, task.count):
                 index = np.arange(task.start + begin, task.start + end)
                 with clock.stage("sample"):
                     examples = given(index) if given else source.draw(task.split, index)
                 with clock.stage("question"):
                     parts.append(source.columns(examples, index))
-                scenes, most = examples.scene[::each], settings.at_once(512)
+                scenes, most = source.pictures(examples), settings.at_once(512)
                 drawn = np.arange(len(scenes))
                 if settings.twins and each == 1:  # a second question is about the pictures of the first
                     drawn -= 2 * (parts[-1]["group"] < index // 2)
@@ -230,15 +234,17 @@ def write_shard(
                         rows, places = np.unique(drawn[some], return_inverse=True)
                         frames = renderer.render(scenes[rows], *size, geometry=len(pictures) > 1)
                     with clock.stage("encode"), delayed():
-                        at = begin // each + first
+                        at = written + first
                         for name, array in pictures.items():
                             frame = getattr(frames, FRAMES[name])
                             shown = frame[places] if settings.twins else frame
                             array[at : at + len(shown)] = shown
+                written += len(scenes)
                 tried = add_tried([tried, source.tried(examples)])
                 target.check()
                 progress(end - begin)
             with clock.stage("encode"), delayed():
+                _cut(pictures if settings.sequence else {}, written)
                 for name in parts[0]:
                     rows = np.concatenate([part[name] for part in parts])
                     form = {"chunks": (min(task.count, _ROWS), *rows.shape[1:]), **hdf5plugin.Zstd(clevel=3)}
@@ -250,6 +256,12 @@ def write_shard(
         target.check()
         with clock.stage("write"):
             os.fsync(target.fileno())
+
+
+def _cut(pictures: dict[str, Any], rows: int) -> None:
+    """Give arrays of pictures so many rows."""
+    for array in pictures.values():
+        array.resize(rows, axis=0)
 
 
 @contextmanager
