@@ -116,21 +116,32 @@ def plain_camera(cameras):
     return name
 
 
-def side(shots, other, k):
-    """-1 or 1, to the left or right of another one along the road in a picture; 0 if close or not seen."""
-    metres = shots[k][1] - other[k][1]
-    return 0 if abs(metres) < 0.5 or not (shots[k][5] and other[k][5]) else 1 if metres > 0 else -1
+def seen_aside(shot, other, camera):
+    """Metres from one to another, to the right of a camera that looks along the street."""
+    depths = [own[2] - camera[1] for own in (shot, other)]
+    tangents = [(own[1] - camera[0]) / depth for own, depth in zip((shot, other), depths, strict=True)]
+    return (tangents[0] - tangents[1]) * sum(depths) / 2
 
 
-def passed(shots, other):
+def side(shots, other, k, camera):
+    """-1 or 1, to the left or right of another one along the road in a picture, and as the camera sees it; 0
+    if close, not seen, or if the two differ.
+    """
+    metres = shots[k][1] - other[k][1], seen_aside(shots[k], other[k], camera)
+    if min(map(abs, metres)) < 0.5 or not (shots[k][5] and other[k][5]):
+        return 0
+    return {(True, True): 1, (False, False): -1}.get((metres[0] > 0, metres[1] > 0), 0)
+
+
+def passed(shots, other, cameras):
     """By picture, whether one has passed another by then, or None."""
-    signs = [side(shots, other, k) for k in range(len(shots))]
+    signs = [side(shots, other, k, cameras[k]) for k in range(len(shots))]
     return [None if not (signs[0] and sign) else sign != signs[0] for sign in signs]
 
 
-def plain_first(shots, other):
+def plain_first(shots, other, cameras):
     """The picture in which one has passed another; the number of pictures if none does."""
-    truths = passed(shots, other)
+    truths = passed(shots, other, cameras)
     begins = truths.index(True) if True in truths else len(truths)
     return None if None in truths[:begins] else begins
 
@@ -194,7 +205,7 @@ def plain_answer(form, shots, cameras):
     if form.name == "count":
         stands = meant(form.parts[0].parts[1].parts[0])
         others = [own for own in shots if own is not stands and own[0][0] >= 0]
-        truths = [passed(own, stands)[-1] for own in others]
+        truths = [passed(own, stands, cameras)[-1] for own in others]
         return None if None in truths else str(sum(truths))
     if form.name == "first":
         return plain_nearest(
@@ -204,7 +215,7 @@ def plain_answer(form, shots, cameras):
         (one, stands), (other, _) = (
             map(meant, (part.parts[0], part.parts[1].parts[0])) for part in form.parts
         )
-        begins = [plain_first(own, stands) for own in (one, other)]
+        begins = [plain_first(own, stands, cameras) for own in (one, other)]
         return None if None in begins else "yes" if begins[0] < begins[1] else "no"
     if form.name == "query" and form.parts[0] == "seat":
         return plain_seat(meant(form.parts[1]), cameras)

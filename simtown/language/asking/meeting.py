@@ -15,7 +15,7 @@ from simtown.scenes.placement import LANES, SWAY, framed_road, half_sizes
 from simtown.scenes.sequence import travel
 
 #: Metres from the one that stands at which vehicles that pass it begin and end, and that are nearest to it.
-_APART, _NEAREST = (0.7, 2.2), 2.2
+_APART, _NEAREST = (0.8, 2.6), 2.2
 #: Metres from a picture to the next of one that turns back, of one that goes on, and how near that comes.
 _BACK, _ON, _CLOSE = (0.6, 1.2), (1.1, 1.6), 0.25
 #: The middle of parked vehicles stands so far from the near kerb as half their width, and this (y, metres).

@@ -8,8 +8,9 @@ what a part is worth in each of them, in strong Kleene logic.
 - Where a vehicle drives is known if some two neighbouring pictures show it; how far, if the first and the
   last do; whether it changes its speed, if all do.
 - A part about pictures depends on what each of them shows: what is not seen there is "perhaps there".
-- Whether a vehicle passes another is known if the first and the last picture show both; which picture shows
-  them nearest, if all do. In a part about pictures, it has passed by then.
+- Whether a vehicle passes another is known if the first and the last picture show both, on a side on which
+  the camera sees it, too; which picture shows them nearest, if all do. In a part about pictures, it has
+  passed by then.
 - A question that names no picture is about what is in any of them: all in which it can be asked must agree.
 """
 
@@ -100,6 +101,7 @@ def show(sequence: Sequence, order: np.ndarray, visible: np.ndarray | None = Non
         for column in (scenes.pose.astype(np.float64), scenes.entity, scenes.paint, scenes.camera)
     )
     x = pose[..., 0]
+    aside = _aside(pose, camera)
     here = (entity >= 0).all(axis=1)
     steps, both = np.diff(x, axis=1), seen[:, 1:] & seen[:, :-1]
     driven = np.where(both, steps, 0).sum(axis=1)
@@ -115,26 +117,44 @@ def show(sequence: Sequence, order: np.ndarray, visible: np.ndarray | None = Non
         "pace": _pace(sequence, order, seen),
         "change": _change(entity, pose, paint),
         "camera": _camera_step(camera[:, 0], camera[:, -1]),
-        "seat": _seat(entity, pose, camera),
-        "place": _place(entity, pose, camera, seen),
+        "seat": _seat(entity, pose, camera, seen),
+        "place": _place(entity[:, -1], aside[:, -1], seen[:, -1]),
         "moment": _one_moment(x, seen),
     }
     ends = seen[:, 0] & seen[:, -1]
     path = np.where(ends, np.abs(x[:, -1] - x[:, 0]), np.nan)
-    return Shown(scenes, visible, seen, deeds, _meetings(x, seen), path)
+    return Shown(scenes, visible, seen, deeds, _meetings(x, aside, seen), path)
 
 
-def _meetings(x: np.ndarray, seen: np.ndarray) -> dict[str, np.ndarray]:
-    """What MEETINGS are true, from (n, P, v) places along the road."""
+def _aside(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
+    """(n, P, v, v) metres by which the first vehicle stands right of the second, as the camera sees it."""
+    eye = camera[:, :, :, None].astype(np.float64)
+    dx, dy = pose[..., 0] - eye[:, :, 0], pose[..., 1] - eye[:, :, 1]
+    sin, cos = sincos(eye[:, :, 3])
+    along = dy * cos - dx * sin
+    slope = (dx * cos + dy * sin) / along
+    return np.asarray(
+        (slope[..., None] - slope[..., None, :]) * 0.5 * (along[..., None] + along[..., None, :])
+    )
+
+
+def _meetings(x: np.ndarray, aside: np.ndarray, seen: np.ndarray) -> dict[str, np.ndarray]:
+    """What MEETINGS are true, from (n, P, v) places along the road: where the camera does not see the same,
+    it is unclear.
+    """
     gap = x[..., :, None] - x[..., None, :]
     both = seen[..., :, None] & seen[..., None, :]
     own = np.eye(x.shape[2], dtype=bool)
-    side = np.sign(gap) * (np.abs(gap) >= PASSED) * both
+    agree = (gap > 0) == (aside > 0)
+    far = np.minimum(np.abs(gap), np.abs(aside)) >= PASSED
+    side = np.sign(gap) * (agree & far & both)
     passes = -side * side[:, :1]
     away = np.abs(gap)
     first, second = np.sort(away, axis=1)[:, :2].swapaxes(0, 1)
-    clear = (both.all(axis=1) & (second - first >= PASSED))[:, None]
-    nears = np.where(away == first[:, None], 1, -1) * clear
+    clear = (
+        both.all(axis=1) & (second - first >= PASSED) & (away.argmin(axis=1) == np.abs(aside).argmin(axis=1))
+    )
+    nears = np.where(away == first[:, None], 1, -1) * clear[:, None]
     return {
         name: np.where(own, -1, truth).astype(np.int8)
         for name, truth in zip(MEETINGS, (passes, nears), strict=True)
@@ -150,34 +170,28 @@ def _one_moment(x: np.ndarray, seen: np.ndarray) -> np.ndarray:
     return np.where(still, 1, np.where((far & seen[:, 0] & seen[:, -1]).any(axis=1), 0, -1))
 
 
-def _seat(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
+def _seat(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, seen: np.ndarray) -> np.ndarray:
     """(n, v) the picture, after the first, that each vehicle's driver sees; -1 unless it differs enough from
-    all others, and the first shows the vehicle.
+    all others: another one that looks the same way along its lane is SEATS_APART, and it shows a vehicle.
     """
     x, y, yaw = np.moveaxis(pose[:, :1], 3, 0)
-    ahead = np.sign(np.cos(yaw))
-    near = np.abs(camera[:, :, 0, None] - x) < SEATS_APART
-    near &= np.abs(camera[:, :, 1, None] - y) < LANE_EDGE / 2
-    near &= np.sign(-np.sin(camera[:, :, 3, None])) == ahead
-    near[:, 0] = False
+    alike = np.abs(camera[:, :, 1, None] - y) < LANE_EDGE / 2
+    alike &= np.sign(-np.sin(camera[:, :, 3, None])) == np.sign(np.cos(yaw))
+    alike[:, 0] = False
+    near = alike & (np.abs(camera[:, :, 0, None] - x) < SEATS_APART)
     own = near & (entity < 0)
-    clear = (near.sum(axis=1) == 1) & own.any(axis=1) & has_front()[entity[:, 0]]
-    return np.where(clear, own.argmax(axis=1), -1)
+    shows = (own & seen.any(axis=2, keepdims=True)).any(axis=1)
+    others = np.where(shows, near.sum(axis=1), alike.sum(axis=1))
+    return np.where((others == 1) & own.any(axis=1) & has_front()[entity[:, 0]], own.argmax(axis=1), -1)
 
 
-def _place(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """(n, v) the place from the left of each vehicle among those of its kind in the last picture; -1 unless
-    all are seen, and it is apart from the others.
+def _place(kind: np.ndarray, aside: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """(n, v) the place from the left of each vehicle among those of its kind in a picture; -1 unless all are
+    seen, and it is apart from the others.
     """
-    kind, sight, eye = entity[:, -1], seen[:, -1], camera[:, -1, :, None]
-    dx, dy = pose[:, -1, :, 0] - eye[:, 0], pose[:, -1, :, 1] - eye[:, 1]
-    sin, cos = sincos(eye[:, 3].astype(np.float64))
-    along = dy * cos - dx * sin
-    slope = (dx * cos + dy * sin) / along
-    metres = (slope[:, :, None] - slope[:, None]) * 0.5 * (along[:, :, None] + along[:, None])
     rivals = (kind[:, :, None] == kind[:, None]) & ~np.eye(kind.shape[1], dtype=bool)
-    clear = (~rivals | ((np.abs(metres) >= PLACED) & sight[:, None])).all(axis=2) & sight
-    return np.where(clear, (rivals & (metres > 0)).sum(axis=2), -1)
+    clear = (~rivals | ((np.abs(aside) >= PLACED) & seen[:, None])).all(axis=2) & seen
+    return np.where(clear, (rivals & (aside > 0)).sum(axis=2), -1)
 
 
 def _pace(sequence: Sequence, order: np.ndarray, seen: np.ndarray) -> np.ndarray:
