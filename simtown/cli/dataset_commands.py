@@ -139,21 +139,19 @@ def render(
         split, row, name = find(where)
         scene = split.scenes(np.array([row]))
         path = png_file(drawing.out, f"{name}.png")
-    import cv2
-
-    from simtown.render.masks import nearness, palette_png
+    from simtown.core.portable_png import png_bytes
+    from simtown.render.masks import depth_colours, palette_png, picture_file
     from simtown.render.renderers import choose_device, make_renderer
 
     device = choose_device(drawing.device, complain, width, height)
     renderer = make_renderer("opengl" if drawing.renderer == "opengl" else device)
     frames = renderer.render(scene, width, height)
-    pictures = {"": frames.rgb[0][..., ::-1]}
+    files = {"": png_bytes(frames.rgb[0])}
     if drawing.depth:
         depth = frames.depth[0]
         millimetres = np.where(np.isfinite(depth), np.clip(depth * 1000 + 0.5, 0, 65535), 0)
-        pictures["-depth"] = millimetres.astype(np.uint16)
-        pictures["-depth-view"] = cv2.applyColorMap(nearness(depth), cv2.COLORMAP_INFERNO)
-    files = {suffix: cv2.imencode(".png", pixels)[1].tobytes() for suffix, pixels in pictures.items()}
+        files["-depth"] = picture_file(millimetres.astype(np.uint16))
+        files["-depth-view"] = png_bytes(depth_colours(depth))
     if drawing.masks:
         files["-masks"] = palette_png(frames.ids[0])
     contents = {

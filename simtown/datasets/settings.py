@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 #: Version of the layout of shards and of the manifest (docs/data-format.md).
-SCHEMA = 2
+SCHEMA = 3
 #: Most shards of a data set: the manifest has 300 bytes for each. Most examples of a shard: their scenes are
 #: in memory while it is made.
 MOST_SHARDS, LARGEST_SHARD = 500_000, 1_000_000

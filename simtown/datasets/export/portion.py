@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import PAINTS
 from simtown.core.pool import Report, ignore
+from simtown.core.portable_png import png_bytes
 from simtown.datasets.reading.reader import Dataset, asked_of
 from simtown.render.renderers import make_renderer
 from simtown.scenes.paint import body_paints
@@ -84,7 +84,7 @@ class ExportBatch:
 
     def png(self, row: int) -> bytes:
         """A picture as PNG."""
-        return png(self.columns["images"][row][..., ::-1])
+        return png_bytes(self.columns["images"][row])
 
     def write_pictures(self, folder: Path, pattern: str) -> Iterator[tuple[int, int, str]]:
         """Write each picture as PNG; yields its first row, its number, and its file's name by a `pattern`."""
@@ -181,11 +181,6 @@ class Format:
     folders: tuple[str, ...] = ()
     multiple: int = 1
     notes: Callable[[Dataset, Sequence[str], Path], Sequence[str]] = lambda data, splits, directory: ()
-
-
-def png(pixels: np.ndarray) -> bytes:
-    """A PNG file of (h, w) or blue-green-red (h, w, 3) uint8 pixels."""
-    return cv2.imencode(".png", pixels)[1].tobytes()
 
 
 def plain(x: Any) -> float:

@@ -25,7 +25,7 @@ from simtown.datasets.making import summaries
 from simtown.datasets.making.manifests import SEAL
 from simtown.datasets.making.shards import PICTURES, layout, tasks
 from simtown.datasets.reading.remote import AHEAD, DirectoryStore, Remote, ShardCache, store_of
-from simtown.datasets.reading.shard_file import UNPACKED_HERE, Arrays, PackedRows, Shard, reading
+from simtown.datasets.reading.shard_file import Arrays, PackedRows, Shard, reading
 from simtown.datasets.reading.torch_view import TorchView
 from simtown.datasets.resolved_settings import settings_from
 from simtown.datasets.settings import SPLITS
@@ -257,12 +257,9 @@ class Split(Sequence[Example]):
     ) -> None:
         """Read pictures of a shard into places of `out`."""
         with self._reading(number):
-            if name in UNPACKED_HERE:
-                packed = self._places.get((number, name), lambda: self._file(number).places(name))
-                file = self._handles.get(number, lambda: self._open(number, FileIO))
-                packed.read(file.fileno(), rows, out, places)
-            else:
-                out[places] = self._file(number).read(name, rows)
+            packed = self._places.get((number, name), lambda: self._file(number).places(name))
+            file = self._handles.get(number, lambda: self._open(number, FileIO))
+            packed.read(file.fileno(), rows, out, places)
 
     def _table(self, number: int, names: tuple[str, ...]) -> np.ndarray:
         """Columns of a shard side by side, so that a row is one piece of memory."""

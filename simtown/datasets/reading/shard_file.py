@@ -15,7 +15,6 @@ from typing import Any
 
 import cramjam
 import h5py
-import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 from h5py import h5t
 
@@ -28,11 +27,8 @@ from simtown.scenes.placement import MOST_VEHICLES
 
 #: Of every array: what follows n in its shape, and its dtype (:func:`simtown.datasets.making.shards.layout`).
 Arrays = Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
-#: Registered numbers of the filters: of pictures by name, and of all other arrays.
-_LZ4, _BITSHUFFLE, _ZSTD = 32004, 32008, 32015
-_FILTERS = {"images": _LZ4, "masks": _LZ4, "depth": _BITSHUFFLE}
-#: Pictures that this module unpacks; HDF5 unpacks all other arrays.
-UNPACKED_HERE = ("images", "masks")
+#: HDF5's numbers of the filters: of pictures, which this module unpacks, and of all other arrays.
+_LZ4, _GZIP = 32004, 1
 #: Bytes that the LZ4 filter adds to a chunk: the sizes of all, of a block, and of the first block packed.
 _FRAME = 16
 #: A shard as the manifest lists it, with its summary.
@@ -123,7 +119,7 @@ def open_array(file: h5py.File, name: str, shape: tuple[int, ...], kind: np.dtyp
         raise FormError(f"the array '{name}' does not hold {kind} {shape}")
     properties = array.id.get_create_plist()
     filters = [properties.get_filter(i)[0] for i in range(properties.get_nfilters())]
-    if filters != [_FILTERS.get(name, _ZSTD)]:
+    if filters != [_LZ4 if name in PICTURES else _GZIP]:
         raise FormError(f"the array '{name}' is packed with other filters than a shard's")
     if name in PICTURES and array.chunks != (1, *shape[1:]):
         raise FormError(f"the array '{name}' has chunks of {array.chunks}, not of a picture each")
@@ -192,11 +188,8 @@ class Shard:
         shape, kind = self.arrays[name]
         numbers = np.arange(*rows.indices(self.count)) if isinstance(rows, slice) else rows
         out = np.zeros((len(numbers), *shape), dtype=kind)
-        if name in UNPACKED_HERE:
+        if name in PICTURES:
             self.places(name).read(self._handle, numbers, out, np.arange(len(numbers)))
-        elif name in PICTURES and self.each > 1:
-            for place, row in enumerate((numbers // self.each).tolist()):
-                self._array(name).read_direct(out[place : place + 1], np.s_[row : row + 1])
         elif isinstance(rows, slice) and len(out):
             array = self._array(name, whole=len(out) == self.count)
             array.read_direct(out, np.s_[numbers[0] : numbers[-1] + 1])
@@ -206,7 +199,7 @@ class Shard:
         return out
 
     def places(self, name: str) -> PackedRows:
-        """The places of the rows of an array of :data:`UNPACKED_HERE`.
+        """The places of the rows of an array of pictures.
 
         Raises FormError or OSError if the array is missing or damaged.
         """
