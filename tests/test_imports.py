@@ -50,7 +50,7 @@ LATE = {
     "renderers": "card",
     "session": "export_scene hand_made",
     "settings": "streams",
-    "source": "family_questions paper_questions",
+    "source": "family_questions paper_questions sequence_questions",
     "spatial_study": "train",
     "study_settings": "scorers",
     "sweep": "fit models",

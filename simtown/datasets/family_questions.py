@@ -17,13 +17,14 @@ from simtown.datasets.frequency_tables import chances_of
 from simtown.datasets.proving.twin_groups import pair_problems, twin_problems
 from simtown.datasets.question_source import FAMILY_ARRAYS, TWIN_ARRAYS, Columns, Problems, Tried
 from simtown.language.asking.drawing import askable
-from simtown.language.asking.families import families, problem, read_families
+from simtown.language.asking.families import families, problem, read_families, sequence_families
 from simtown.language.asking.hold_out import NO_LIMIT, HeldOut, HoldOut, RuleError, read_rule
 from simtown.language.asking.question import AskingRecipe, Questions
 from simtown.language.asking.question_world import AskedWorld
 from simtown.language.asking.search import ask_families
+from simtown.language.asking.sequences import SequenceQuestions
 from simtown.language.asking.several import ask_several, may_follow
-from simtown.language.asking.template import Family, slots_of
+from simtown.language.asking.template import Family, SequenceFamily, slots_of
 from simtown.language.asking.twins import EDITS, Twins, ask_twins, may_lead
 from simtown.language.meaning import programs
 from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
@@ -44,6 +45,8 @@ from simtown.scenes.silhouette import boxes
 if TYPE_CHECKING:
     from simtown.datasets.settings import Settings
 
+#: A table of questions, about single pictures or sequences.
+Asked = Questions | SequenceQuestions
 #: The value of a number that means nothing, and columns that hold it, since they mean the paper's questions.
 NONE = 255
 _OF_THE_PAPER = ("relation", "subject_slot", "object_slot", "phrasing")
@@ -160,22 +163,33 @@ def families_of(settings: Settings) -> tuple[Family, ...]:
 
 def names_of_families(settings: Settings) -> tuple[str, ...]:
     """The names of the families that are asked: of `all` those that this world can ask."""
-    if "all" not in settings.questions:
+    every_one = settings.sequence and settings.questions == ("paper",)
+    if "all" not in settings.questions and not every_one:
         return settings.questions
     unasked = problems(settings)
-    every = tuple(name for name in FAMILIES if name not in unasked)
+    every = tuple(
+        name for name in (_known(settings) if settings.sequence else FAMILIES) if name not in unasked
+    )
+    if every_one:
+        return every
     groups = (every if name == "all" else (name,) for name in settings.questions)
     return tuple(dict.fromkeys(name for group in groups for name in group))
 
 
 def _known(settings: Settings) -> dict[str, Family]:
     """All families that these settings may name."""
+    if settings.sequence:
+        return {name: f for name, f in sequence_families().items() if f.sequence == settings.sequence}
     return families() | read_families(settings.own_families, "own_families")
 
 
 def _check_names(settings: Settings) -> None:
     """Raises SettingsError for an unknown family, or one that is named twice."""
     known = ("paper", "all", *FAMILIES)
+    if settings.sequence:
+        if settings.questions == ("paper",):
+            return
+        known = ("all", *_known(settings))
     if settings.own_families:
         known = (*known, *read_families(settings.own_families, "own_families"))
     unknown = [name for name in settings.questions if name not in known]
@@ -220,7 +234,14 @@ def problems(settings: Settings) -> dict[str, str]:
     if settings.twins and settings.questions_per_picture > 1:
         one = "has twins of which nothing else can be asked: leave out `questions_per_picture`"
         found |= {family.name: one for family in known if not may_lead(family)}
+    found |= {
+        f.name: f"needs `pictures` of at least {f.pictures}"
+        for f in known
+        if isinstance(f, SequenceFamily) and f.pictures > settings.shots
+    }
     unasked = {name: why for name, why in found.items() if why and name != "paper"}
+    if settings.sequence:
+        return unasked
     named = tuple(f for f in known if "all" in settings.questions or f.name in settings.questions)
     size, each = (settings.width, settings.height), settings.questions_per_picture
     for town in (train, test):
@@ -246,6 +267,7 @@ def world(settings: Settings, split: str) -> AskedWorld:
     chosen = settings.relations != DEFAULT_RELATIONS or settings.questions == ("paper",)
     relations = settings.relations if chosen else RELATION_NAMES
     town = AskedWorld.of((subject + obj) / 2, paint, settings.weathers, *settings.crowds, relations)
+    town = replace(town, pictures=settings.shots)
     return replace(town, colours=()) if settings.width * settings.height < SMALL_PICTURE**2 else town
 
 
@@ -277,7 +299,19 @@ def possible(settings: Settings, answer_type: str) -> tuple[int, ...]:
 
 def columns(questions: Questions, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
     """All columns of n questions except pictures, by name, the question first."""
-    n, scene, known = len(index), questions.scene, questions.values
+    seen = {"boxes": boxes(questions.scene, settings.width, settings.height), "visible": questions.visible}
+    return {
+        **question_columns(questions, index, settings, seen),
+        **(questions.twins._asdict() if questions.twins else {}),
+        **questions.scene.columns(),
+    }
+
+
+def question_columns(
+    questions: Asked, index: np.ndarray, settings: Settings, seen: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """The columns of n questions, by name, without those of their scenes; `seen` has boxes and shares."""
+    n, known = len(index), questions.values
     types, texts = families_of(settings), {text: place for place, text in enumerate(answers(settings))}
     replies = [
         CANNOT_TELL if answer < 0 else ANSWERS[types[family].answer][answer]
@@ -294,8 +328,7 @@ def columns(questions: Questions, index: np.ndarray, settings: Settings) -> dict
         **{name: np.full(n, -1, dtype=np.int16) for name in ("subject", "object")},
         **{name: np.full(n, NONE, dtype=np.uint8) for name in _OF_THE_PAPER},
         "margin": np.where(np.isfinite(known.margin), known.margin, np.nan).astype(np.float32),
-        "boxes": boxes(scene, settings.width, settings.height),
-        "visible": questions.visible,
+        **seen,
         "family": questions.family.astype(np.uint8),
         "template": questions.template.astype(np.uint8),
         "text": questions.text.astype(np.uint8),
@@ -303,8 +336,6 @@ def columns(questions: Questions, index: np.ndarray, settings: Settings) -> dict
         "value": np.array([texts[reply] for reply in replies], dtype=np.int16),
         "number": number,
         "tolerance": tolerance,
-        **(questions.twins._asdict() if questions.twins else {}),
-        **scene.columns(),
     }
 
 
@@ -320,10 +351,7 @@ def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.nd
     if (values.state > CLOSE).any():
         raise ProgramError("a question asks about what is not there, or not once")
     family, template, text = (stored[name].astype(np.int64) for name in ("family", "template", "text"))
-    words = []
-    for row, numbers in enumerate(stored["program"]):
-        own = types[family[row]].templates[template[row]]
-        words.append(wording.fill(own.texts[text[row]], slots_of(own, decode(numbers))))
+    words = stored_words(stored, types)
     program = stored["program"]
     if settings.hand_made:
         forms = [read_question(scene.scene(row), question) for row, question in enumerate(words)]
@@ -341,6 +369,16 @@ def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.nd
         tried=np.zeros((len(family), 2), dtype=np.int64),
         twins=Twins(*(stored[name] for name in Twins._fields)) if settings.twins else None,
     )
+
+
+def stored_words(stored: Columns, families: tuple[Family, ...]) -> list[str]:
+    """Stored questions in words. Raises ProgramError or FamilyError for programs of other templates."""
+    words = []
+    columns = (stored[name].tolist() for name in ("family", "template", "text"))
+    for family, template, text, numbers in zip(*columns, stored["program"], strict=True):
+        own = families[family].templates[template]
+        words.append(wording.fill(own.texts[text], slots_of(own, decode(numbers))))
+    return words
 
 
 def kinds_named(program: Form) -> set[str]:
@@ -393,6 +431,12 @@ class FamilyQuestions:
 
     def draw(self, split: str, index: np.ndarray) -> Questions:
         return ask(self.recipe(split), index)
+
+    def pictures(self, drawn: Questions) -> SceneBatch:
+        return drawn.scene[:: self.settings.questions_per_picture]
+
+    def shown(self, drawn: Questions, rows: np.ndarray) -> SceneBatch:
+        return drawn.scene[rows]
 
     def tried(self, drawn: Questions) -> Tried:
         streets, placed = drawn.tried.sum(axis=0).tolist()

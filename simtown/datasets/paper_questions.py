@@ -72,6 +72,12 @@ class PaperQuestions:
     def draw(self, split: str, index: np.ndarray) -> Examples:
         return sample(self.recipe(split), index)
 
+    def pictures(self, drawn: Examples) -> SceneBatch:
+        return drawn.scene[:: self.settings.questions_per_picture]
+
+    def shown(self, drawn: Examples, rows: np.ndarray) -> SceneBatch:
+        return drawn.scene[rows]
+
     def tried(self, drawn: Examples) -> Tried:
         return drawn.tried
 

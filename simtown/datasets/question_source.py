@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from simtown.scenes.scene import SceneBatch
 
 #: Columns or pictures by name, the example first.
 Columns = Mapping[str, np.ndarray]
@@ -29,6 +32,21 @@ FAMILY_ARRAYS: dict[str, str] = {
     "value": "<i2",
     "number": "<f4",
     "tolerance": "<f4",
+}
+#: Arrays of sequences, which have k pictures.
+SEQUENCE_ARRAYS = {
+    "boxes": "<f4 k v 4",
+    "visible": "<f4 k v",
+    "sequence": "<i8",
+    "order": "u1 k",
+    "shared": "u1",
+    "scene/motion": "<f4 v 3",
+    "scene/seconds": "<f4 k",
+    "scene/cameras": "<f4 k 7",
+    "scene/edited": "u1",
+    "scene/edit_entity": "<i2",
+    "scene/edit_pose": "<f4 3",
+    "scene/edit_paint": "i1",
 }
 #: Arrays of twins.
 TWIN_ARRAYS = {"group": "<i8", "edit": "u1", "edited": "u1"}
@@ -67,6 +85,12 @@ class QuestionSource(Protocol):
 
     def draw(self, split: str, index: np.ndarray) -> Any:
         """The examples of a split with the numbers `index`, (n,) int64. Raises ImpossibleError."""
+
+    def pictures(self, drawn: Any) -> SceneBatch:
+        """The scenes of the pictures that a shard stores of some examples, one after the other."""
+
+    def shown(self, drawn: Any, rows: np.ndarray) -> SceneBatch:
+        """The scenes of the pictures that some of the examples show, one example after the other."""
 
     def tried(self, drawn: Any) -> Tried:
         """Counts of the rejection loops of some examples."""

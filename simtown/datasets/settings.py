@@ -19,6 +19,7 @@ from simtown.language.meaning.relations import DEFAULT_RELATIONS, RELATION_NAMES
 from simtown.language.words.questions import FAMILIES, STYLES
 from simtown.render.frames import check_size
 from simtown.scenes.paint import CHOICES
+from simtown.scenes.sequence import LEAST_PICTURES, MODES, MOST_PICTURES, USUAL_PICTURES
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS
 
 if TYPE_CHECKING:
@@ -87,6 +88,25 @@ _HOLD_OUT = (
     "all pairs), kind-colour:0.1, kind-weather:0.1, kind-relation:0.1, taxi+bus, taxi+snow, taxi+red, "
     "taxi+left of, count>2, depth>2, frame:driver."
 )
+_SEQUENCE = (
+    "Show several pictures of one street: time (at several moments), views (from several cameras) or change "
+    "(before and after something happens). --questions are then families of sequences, by default all."
+)
+_PICTURES = (
+    f"Pictures of a sequence, from {LEAST_PICTURES} to {MOST_PICTURES}; by default {USUAL_PICTURES['time']}, "
+    f"of change {USUAL_PICTURES['change']}."
+)
+_SECONDS = "Of --sequence time: seconds from the first picture to the last; by default drawn for each."
+
+
+def _sequence_problem(mode: str) -> str:
+    return "" if mode in ("", *MODES) else f"{mode} is unknown: choose among {', '.join(MODES)}"
+
+
+#: How many vehicles are in a street of a sequence.
+SEQUENCE_CROWD = "2-4"
+#: Settings that do not go with sequences.
+_SINGLE = ("twins", "cannot_tell", "hold_out", "own_families")
 #: How many vehicles stand in a scene if questions of other families than the paper's are asked.
 CROWD = "3-6"
 
@@ -156,6 +176,9 @@ class Settings:
     twins: bool = option(False, _TWINS, decides="families")
     own_kinds: tuple[str, ...] = no_option(tuple(kind.record for kind in OWN), decides="examples")
     hold_out: tuple[str, ...] = option((), _HOLD_OUT, low=0, decides="families")
+    sequence: str = option("", _SEQUENCE, test=_sequence_problem, decides="families")
+    pictures: int = option(0, _PICTURES, low=0, high=MOST_PICTURES, decides="families")
+    seconds: float = option(0.0, _SECONDS, low=0, high=60, decides="families")
     kept: dict[str, list[float]] | None = field(
         default=None, compare=False, repr=False, metadata={"decides": "examples"}
     )
@@ -187,10 +210,34 @@ class Settings:
         if self.entities < self.vehicles and not self.has_families:
             raise SettingsError("must be at least 3 with `distractor=True`", "entities")
         check_size(self.width, self.height)
+        self._check_sequence()
         files = sum(-(-count // self.shard_size) for count in self.counts().values())
         if files > MOST_SHARDS:
             most = f"more than a manifest can list ({MOST_SHARDS:,})"
             raise SettingsError(f"{self.shard_size} makes {files:,} files, {most}", "shard")
+
+    def _check_sequence(self) -> None:
+        """Raises SettingsError for choices about sequences that do not go together."""
+        if not self.sequence:
+            for name in ("pictures", "seconds"):
+                if getattr(self, name):
+                    raise SettingsError("is for sequences: give `sequence`, too", name)
+            return
+        for name in _SINGLE:
+            if getattr(self, name):
+                raise SettingsError("is for single pictures: leave out one of it and `sequence`", name)
+        if self.questions_per_picture > 1:
+            raise SettingsError("is for single pictures: leave out `sequence`", "questions_per_picture")
+        if self.pictures and self.pictures < LEAST_PICTURES:
+            most = f"from {LEAST_PICTURES} to {MOST_PICTURES}"
+            raise SettingsError(f"must be {most}, not {self.pictures}", "pictures")
+        if self.seconds and self.sequence != "time":
+            raise SettingsError("is for `sequence` time: leave it out", "seconds")
+
+    @property
+    def shots(self) -> int:
+        """Pictures that an example shows."""
+        return (self.pictures or USUAL_PICTURES[self.sequence]) if self.sequence else 1
 
     @property
     def has_families(self) -> bool:
@@ -216,7 +263,8 @@ class Settings:
         """Least and most vehicles in a scene."""
         if not self.has_families:
             return self.vehicles, self.vehicles
-        low, _, high = (self.crowd or CROWD).partition("-")
+        usual = SEQUENCE_CROWD if self.sequence else CROWD
+        low, _, high = (self.crowd or usual).partition("-")
         return int(low), int(high or low)
 
     @property
@@ -255,7 +303,10 @@ class Settings:
         """About how many bytes an example takes in a shard."""
         pixels = self.width * self.height
         parts = ((True, _EXAMPLE_BYTES), (self.masks, _MASK_BYTES), (self.depth, _DEPTH_BYTES))
-        return sum(by_side * sqrt(pixels) + by_pixel * pixels for kept, (by_side, by_pixel) in parts if kept)
+        picture = sum(
+            by_side * sqrt(pixels) + by_pixel * pixels for kept, (by_side, by_pixel) in parts if kept
+        )
+        return self.shots * picture
 
     def at_once(self, most: int) -> int:
         """Pictures that are in memory at once: `most`, but no more than have 8 million pixels."""

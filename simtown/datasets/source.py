@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 @lru_cache(maxsize=8)
 def source_of(settings: Settings) -> QuestionSource:
     """The source of a data set's questions."""
+    if settings.sequence:
+        from simtown.datasets.sequence_questions import SequenceSource
+
+        return SequenceSource(settings)
     if settings.has_families:
         from simtown.datasets.family_questions import FamilyQuestions
 

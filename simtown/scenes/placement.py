@@ -50,20 +50,32 @@ def draw_poses(
         (n, v, 3) float32 x, y (metres), yaw (radians).
     """
     rows = np.tile(Camera().row(), (len(entity), 1)) if camera is None else camera
-    cx, cy, yaw, focal = rows.astype(np.float64)[:, None, [0, 1, 3, 5]].transpose(2, 0, 1)
     lane = np.where(u[..., 0] < 0.5, 1, 0)
     y, heading = (np.array(LANES)[lane, i] for i in range(2))
     y = y + SWAY * (2 * u[..., 1] - 1)
+    left, right = framed_road(entity, -np.abs(y) if exchangeable else y, rows)
+    return np.stack([left + (right - left) * u[..., 2], y, heading], axis=-1).astype(np.float32)
+
+
+def framed_road(entity: np.ndarray, y: np.ndarray, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the greatest x, (n, v) metres each, at which a camera frames vehicles; equal if there are
+    none.
+
+    Args:
+        entity: (n, v).
+        y: (n, v) metres.
+        camera: (n, 7) rows.
+    """
+    cx, cy, yaw, focal = camera.astype(np.float64)[:, None, [0, 1, 3, 5]].transpose(2, 0, 1)
     long, wide = half_sizes()[entity, 0], half_sizes()[entity, 1]
-    # the least and the greatest x at which the camera frames the whole near flank; equal if there is none
+    # where the camera frames the whole near flank
     s, c = sincos(yaw)
     k = 0.5 / focal  # half the picture's width, over the focal length
-    ahead = (-np.abs(y) if exchangeable else y) - wide - cy
+    ahead = y - wide - cy
     left = cx - ahead * (k * c + s) / (c - k * s) + long + SLACK
     right = cx + ahead * (k * c - s) / (c + k * s) - long - SLACK
     middle = 0.5 * (left + right)
-    left, right = np.minimum(left, middle), np.maximum(right, middle)
-    return np.stack([left + (right - left) * u[..., 2], y, heading], axis=-1).astype(np.float32)
+    return np.minimum(left, middle), np.maximum(right, middle)
 
 
 def overlap(

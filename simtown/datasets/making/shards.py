@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 #: Stages that are timed apart: sampling examples, wording their questions, drawing, encoding and writing.
 STAGES = ("sample", "question", "render", "encode", "write")
-#: HDF5's registered filter LZ4, which packs pictures; its plug-in is not needed, since chunks are packed here.
+#: HDF5's registered filter LZ4 packs pictures. Its plug-in is not needed: chunks are packed here.
 _PACKED = {"compression": 32004, "compression_opts": (0,), "allow_unknown_filter": True}
 #: What packs all other arrays: every HDF5 has it.
 _COLUMNS = {"compression": "gzip", "compression_opts": 4}
@@ -131,7 +131,7 @@ FRAMES = {"images": "rgb", "masks": "ids", "depth": "depth"}
 
 def layout(settings: Settings) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
     """Arrays of every shard of a data set by name: the shape without the example axis, and the dtype."""
-    sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles}
+    sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles, "k": settings.shots}
     stored = {"masks": settings.masks, "depth": settings.depth}
     forms = array_forms(source_of(settings).arrays, sizes)
     return {name: form for name, form in forms.items() if stored.get(name, True)}
@@ -210,19 +210,24 @@ def write_shard(
     parts: list[dict[str, np.ndarray]] = []
     pictures: dict[str, Any] = {}
     tried: Tried = {}
+    written = 0
     with replacing(directory / task.name) as temporary, _Target(temporary) as target:
         with _open_for_writing(target, clock) as file:
             with delayed():
                 for name, (shape, kind) in forms.items():
-                    rows = (task.count // each, *shape)
-                    pictures[name] = file.create_dataset(name, rows, kind, chunks=(1, *shape), **_PACKED)
+                    # a pair of examples has one sequence or two
+                    longest = (None, *shape) if settings.sequence else None
+                    rows = (task.count * settings.shots // each, *shape)
+                    pictures[name] = file.create_dataset(
+                        name, rows, kind, chunks=(1, *shape), maxshape=longest, **_PACKED
+                    )
             for begin, end in batches(settings, task.count):
                 index = np.arange(task.start + begin, task.start + end)
                 with clock.stage("sample"):
                     examples = given(index) if given else source.draw(task.split, index)
                 with clock.stage("question"):
                     parts.append(source.columns(examples, index))
-                scenes, most = examples.scene[::each], settings.at_once(512)
+                scenes, most = source.pictures(examples), settings.at_once(512)
                 drawn = np.arange(len(scenes))
                 if settings.twins and each == 1:  # a second question is about the pictures of the first
                     drawn -= 2 * (parts[-1]["group"] < index // 2)
@@ -232,16 +237,18 @@ def write_shard(
                         rows, places = np.unique(drawn[some], return_inverse=True)
                         frames = renderer.render(scenes[rows], *size, geometry=len(pictures) > 1)
                     with clock.stage("encode"), delayed():
-                        at = begin // each + first
+                        at = written + first
                         for name, array in pictures.items():
                             frame = getattr(frames, FRAMES[name])
                             shown = frame[places] if settings.twins else frame
                             for row, picture in enumerate(shown, at):
                                 array.id.write_direct_chunk((row, *[0] * picture.ndim), _pack(picture))
+                written += len(scenes)
                 tried = add_tried([tried, source.tried(examples)])
                 target.check()
                 progress(end - begin)
             with clock.stage("encode"), delayed():
+                _cut(pictures if settings.sequence else {}, written)
                 for name in parts[0]:
                     rows = np.concatenate([part[name] for part in parts])
                     chunks = (min(task.count, _ROWS), *rows.shape[1:])
@@ -261,6 +268,12 @@ def _pack(picture: np.ndarray) -> bytes:
     packed = bytes(cramjam.lz4.compress_block(raw, store_size=False))
     block = packed if len(packed) < len(raw) else raw
     return struct.pack(">QII", len(raw), len(raw), len(block)) + block
+
+
+def _cut(pictures: dict[str, Any], rows: int) -> None:
+    """Give arrays of pictures so many rows."""
+    for array in pictures.values():
+        array.resize(rows, axis=0)
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def count(columns: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summar
     counted = {
         "weather": columns["scene/weather"],
         "paint": columns["scene/paint"][present].astype(np.int64) + 1,
-        "hidden": ((columns["visible"] < 1) & present).any(axis=1),
+        "hidden": _hidden(columns["visible"], present),
         "margin": np.minimum(distance, MARGINS - 1),  # the distances are exact: times a power of two
         "kind": entity[present],
     }
@@ -62,6 +62,12 @@ def count(columns: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summar
         if len(result[name]) > size:
             raise ValueError(f"'{name}' holds a number that stands for nothing")
     return result
+
+
+def _hidden(visible: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """(n,) bool, in which examples something is hidden: in any picture of a sequence."""
+    hidden = visible < 1
+    return np.asarray(((hidden if hidden.ndim == 2 else hidden.any(axis=1)) & present).any(axis=1))
 
 
 def total(parts: Iterable[Summary], sizes: Mapping[str, int]) -> Summary:

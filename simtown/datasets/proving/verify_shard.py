@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import h5py
 import numpy as np
@@ -37,15 +37,13 @@ from simtown.datasets.reading.shard_file import FormError, Shard, open_array
 from simtown.datasets.settings import Settings
 from simtown.datasets.source import source_of
 from simtown.language.asking.paper import ImpossibleError
+from simtown.language.asking.sequences import REVERSED
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.render.frames import Renderer
 from simtown.scenes.placement import LEAST_VISIBLE, apart
 from simtown.scenes.scene import SceneBatch, plausible
 from simtown.scenes.silhouette import visibility
 from simtown.scenes.weather import WEATHERS
-
-if TYPE_CHECKING:
-    pass
 
 #: Columns that each example draws for itself: where all of them differ, the whole example is another one.
 _OWN = ("scene/pose", "scene/prop_pose", "scene/fall_seed", "scene/sun")
@@ -141,7 +139,7 @@ def _check_file(path: Path, piece: ShardPiece, expected: Expected, progress: Rep
         raise FormError("it does not match its checksum: a byte of it was changed")
     arrays, each = layout(expected.settings), expected.settings.questions_per_picture
     with closing(Shard(path, arrays, task.count, each)) as shard:
-        _require_layout(shard.file, path, expected.settings, task)
+        _require_layout(shard.file, path, expected.settings, task, shard.picture_count)
         check = _check_rows(shard, piece, expected, progress)
         for name, value in attributes(task, check.tried or entry["tried"], check.summary or {}).items():
             stored = shard.file.attrs[name]
@@ -152,7 +150,7 @@ def _check_file(path: Path, piece: ShardPiece, expected: Expected, progress: Rep
     return check
 
 
-def _require_layout(file: h5py.File, path: Path, settings: Settings, task: ShardTask) -> None:
+def _require_layout(file: h5py.File, path: Path, settings: Settings, task: ShardTask, pictures: int) -> None:
     """Raises FormError if a shard lacks something, or holds what does not belong there."""
     with open(path, "rb") as raw:
         head = raw.read(_END.stop)
@@ -166,7 +164,7 @@ def _require_layout(file: h5py.File, path: Path, settings: Settings, task: Shard
         if name not in arrays and not any(array.startswith(f"{name}/") for array in arrays):
             raise FormError(f"it holds '{name}', which does not belong there")
     for name, (shape, kind) in arrays.items():
-        rows = task.count // (settings.questions_per_picture if name in FRAMES else 1)
+        rows = pictures if name in FRAMES else task.count
         open_array(file, name, (rows, *shape), kind)
     for name in ("/", *links):
         for attribute in file[name].attrs:
@@ -203,8 +201,10 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
             pairs = pair_rows(end - begin if settings.twins else 0, settings.questions_per_picture) + begin
             for rows in np.split(of_batch, range(most, len(of_batch), most)):
                 if len(rows):
-                    scenes = examples.scene[rows - begin]
+                    scenes = source.shown(examples, rows - begin)
                     _check_pictures(shard, expected, rows, scenes, difference, twins=pairs.tolist())
+                    if settings.sequence:
+                        _check_shared(shard, task, rows, stored["shared"][rows - begin])
             check.drawn += len(of_batch)
         progress(end - begin)
     if difference.others == task.count:
@@ -234,7 +234,7 @@ def _check_pictures(
     arrays = [name for name in FRAMES if name in shard.arrays]
     frames = expected.renderer.render(scenes, settings.width, settings.height, geometry=len(arrays) > 1)
     stored = {name: shard.read(name, rows) for name in arrays}
-    drawn = {name: getattr(frames, FRAMES[name]) for name in arrays}
+    drawn = {name: getattr(frames, FRAMES[name]).reshape(stored[name].shape) for name in arrays}
     index = difference.task.start + rows
     difference.add(index, stored, drawn)
     if not settings.twins:
@@ -244,6 +244,19 @@ def _check_pictures(
     equal = [np.array_equal(stored["images"][a], stored["images"][b]) for a, b in both]
     first = index[np.array([a for a, _ in both], dtype=np.int64)]
     _refuse(first, "twins show one picture", np.array(equal, dtype=bool))
+
+
+def _check_shared(shard: Shard, task: ShardTask, rows: np.ndarray, shared: np.ndarray) -> None:
+    """Compare the pictures of some rows of sequences with their partners': one is shared, or the pair is
+    reversed. Raises FormError.
+    """
+    own, partners = shard.read("images", rows), shard.read("images", rows ^ 1)
+    back = shared == REVERSED
+    wrong = (own != partners[:, ::-1]).reshape(len(rows), -1).any(axis=1)
+    _refuse(task.start + rows, "a reversed pair does not show the same pictures", wrong & back)
+    at = np.where(back, 0, shared)
+    differs = (own[np.arange(len(rows)), at] != partners[np.arange(len(rows)), at]).reshape(len(rows), -1)
+    _refuse(task.start + rows, "a pair shares no picture", differs.any(axis=1) & ~back)
 
 
 def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Any:
@@ -257,6 +270,8 @@ def implied(stored: Columns, index: np.ndarray, settings: Settings) -> Any:
     _refuse(index, "a number stands for something that does not exist", absent)
     filled = (scene.pose != 0).any(axis=2) | (scene.paint != -1)
     _refuse(index, "an empty slot holds numbers", ((scene.entity < 0) & filled).any(axis=1))
+    if settings.sequence:
+        return source.implied(stored, stored["visible"])
     if not settings.hand_made:  # a town keeps no gap between vehicles
         _refuse(index, "vehicles overlap", ~apart(scene.entity.astype(np.int64), scene.pose))
     visible = visibility(scene.entity, scene.pose, scene.camera)

@@ -32,6 +32,7 @@ from simtown.datasets.settings import SPLITS
 from simtown.language.meaning.programs import decode
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch, plausible
+from simtown.scenes.sequence import stored_pictures
 
 #: The columns that hold a latent scene.
 SCENE_COLUMNS: tuple[str, ...] = tuple(f"scene/{f.name}" for f in fields(SceneBatch))
@@ -96,7 +97,7 @@ class Example:
     """One example, by name.
 
     Attributes:
-        image: (h, w, 3) uint8.
+        image: (h, w, 3) uint8; of a sequence (P, h, w, 3), and so are `mask`, `depth`, `boxes` and `visible`.
         question: text.
         tokens: (16,) uint8.
         answer: the truth; False for questions whose answer is not yes or no.
@@ -118,6 +119,9 @@ class Example:
         program: the question's program as text, "" for the paper's.
         number: metres of a distance, else None.
         tolerance: metres within which a distance is right, else None.
+        scenes: of a sequence the scenes of its pictures, in the order in which they are shown; `scene` is
+            that of the anchor moment.
+        seconds: of a sequence those of its pictures, from the first one that is shown.
     """
 
     image: np.ndarray
@@ -142,9 +146,11 @@ class Example:
     program: str
     number: float | None
     tolerance: float | None
+    scenes: tuple[Scene, ...] = ()
+    seconds: tuple[float, ...] = ()
 
     def __repr__(self) -> str:
-        height, width, _ = self.image.shape
+        height, width, _ = self.image.shape[-3:]
         by = f", by {abs(self.margin):.2f} m" if self.margin == self.margin else ""
         return f"<Example: {self.question} {self.reply}{by}; {width}x{height}, {self.scene.weather.kind}>"
 
@@ -169,6 +175,7 @@ class Split(Sequence[Example]):
     Attributes:
         columns: names of all columns.
         names: what numbers in columns stand for (:func:`simtown.datasets.names.names`).
+        shots: pictures of an example: more than 1 of sequences.
     """
 
     def __init__(
@@ -182,11 +189,13 @@ class Split(Sequence[Example]):
     ) -> None:
         self.columns, self.names = tuple(name for name in arrays if name not in PICTURES), names or {}
         self._paths, self._cache, self._arrays, self._each = paths, cache, arrays, each
+        self.shots = arrays["order"][0][0] if "order" in arrays else 1
         self._starts = np.cumsum([0, *counts], dtype=np.int64)
         # A file that is dropped is closed when its last reader has finished.
         self._files: LRUCache[int, Shard] = LRUCache(_OPEN)
         self._handles: LRUCache[int, FileIO] = LRUCache(_OPEN)
         self._places: LRUCache[tuple[int, str], PackedRows] = LRUCache(_PLACES, in_bytes=True)
+        self._shown: LRUCache[int, Any] = LRUCache(_PLACES, in_bytes=True)
         self._tables: LRUCache[tuple[int, tuple[str, ...]], np.ndarray] = LRUCache(_TABLES, in_bytes=True)
         self._columns: dict[str, np.ndarray] = {}
 
@@ -195,12 +204,14 @@ class Split(Sequence[Example]):
 
     @property
     def clusters(self) -> np.ndarray:
-        """(n,) int64, equal for examples about one picture, or with twins about the pictures of a group."""
-        return self.column("group") if "group" in self.columns else np.arange(len(self)) // self._each
+        """(n,) int64, equal for examples about one picture, those of a group, or a pair of sequences."""
+        each = 2 if self.shots > 1 else self._each
+        return self.column("group") if "group" in self.columns else np.arange(len(self)) // each
 
     def __repr__(self) -> str:
-        height, width, _ = self.form("images")[0]
-        return f"<Split: {len(self):,} examples, {width}x{height}>"
+        height, width, _ = self.form("images")[0][-3:]
+        several = f"{self.shots} pictures of " if self.shots > 1 else ""
+        return f"<Split: {len(self):,} examples, {several}{width}x{height}>"
 
     def _repr_html_(self) -> str:
         figures = "".join(example._repr_html_(width=208) for example in self[:8])
@@ -257,6 +268,11 @@ class Split(Sequence[Example]):
     ) -> None:
         """Read pictures of a shard into places of `out`."""
         with self._reading(number):
+            rows = rows // self._each
+            if self.shots > 1:
+                shown = self._shown.get(number, lambda: self._file(number).shown)
+                rows, out = shown[rows].reshape(-1), out.reshape(-1, *out.shape[2:])
+                places = (places[:, None] * self.shots + np.arange(self.shots)).reshape(-1)
             packed = self._places.get((number, name), lambda: self._file(number).places(name))
             file = self._handles.get(number, lambda: self._open(number, FileIO))
             packed.read(file.fileno(), rows, out, places)
@@ -397,18 +413,23 @@ class Split(Sequence[Example]):
     # Pictures and examples
 
     def form(self, name: str) -> tuple[tuple[int, ...], Any]:
-        """Shape and type of pictures, masks or depth maps. Raises DamagedError if they are not stored."""
+        """Shape and type of an example's pictures, masks or depth maps: of sequences with P in front.
+
+        Raises DamagedError if they are not stored.
+        """
         if name not in self._arrays:
             remedy = f"make it again with simtown generate --{name}"
             raise DamagedError(f"the data set of {self._paths[0]} has no {name}: {remedy}")
-        return self._arrays[name]
+        shape, kind = self._arrays[name]
+        return ((self.shots, *shape) if self.shots > 1 else shape), kind
 
     def images(
         self, rows: Sequence[int] | np.ndarray, name: str = "images", out: np.ndarray | None = None
     ) -> np.ndarray:
         """(len(rows), h, w, 3) uint8 pictures; or masks or depth maps, by `name`.
 
-        If `out` is given, they are written there.
+        Of sequences (len(rows), P, h, w, 3), in the order in which they are shown. If `out` is given, they
+        are written there.
         """
         shape, kind = self.form(name)
         rows = self._row_numbers(rows)
@@ -472,7 +493,19 @@ def example_of(
         depth=pictures.get("depth"),
         vehicle_ids=vehicle_ids,
         prop_ids=prop_ids,
+        **(_sequence_of(row) if pictures["images"].ndim > 3 else {}),
     )
+
+
+def _sequence_of(row: Any) -> dict[str, Any]:
+    """The scenes and seconds of an example of sequences, by the names of :class:`Example`."""
+    columns = {name: row[name][None] for name in row.dtype.names if name == "order" or "/" in name}
+    shown = stored_pictures(columns)
+    seconds = row["scene/seconds"][row["order"]]
+    return {
+        "scenes": tuple(map(shown.scene, range(len(shown)))),
+        "seconds": tuple(np.abs(seconds - seconds[0]).tolist()),
+    }
 
 
 def asked_of(row: Any, names: Mapping[str, list[str]]) -> dict[str, Any]:

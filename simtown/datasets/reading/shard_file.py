@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,10 @@ from h5py import h5t
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import RefusedError, array_in, open_hdf5, parse_json
 from simtown.datasets.making.shards import LEAST_BYTES, PICTURES, ShardTask, array_forms, checksum
-from simtown.datasets.question_source import FAMILY_ARRAYS, TWIN_ARRAYS
+from simtown.datasets.question_source import FAMILY_ARRAYS, SEQUENCE_ARRAYS, TWIN_ARRAYS
 from simtown.datasets.settings import SCHEMA
 from simtown.scenes.placement import MOST_VEHICLES
+from simtown.scenes.sequence import picture_rows
 
 #: Of every array: what follows n in its shape, and its dtype (:func:`simtown.datasets.making.shards.layout`).
 Arrays = Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
@@ -56,14 +57,13 @@ def reading(path: Path, remedy: str) -> Iterator[None]:
 class PackedRows:
     """Places of an array's rows in its file, each a chunk that is packed with LZ4 alone: (n,) int64 bytes.
 
-    `each` rows share a chunk. Raises FormError if a chunk is larger than any row.
+    Raises FormError if a chunk is larger than any row.
     """
 
     offsets: np.ndarray
     sizes: np.ndarray
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    each: int = 1
 
     def __post_init__(self) -> None:
         if len(self.sizes) and self.sizes.max() > 2 * prod(self.shape) * self.dtype.itemsize + _FRAME:
@@ -78,8 +78,7 @@ class PackedRows:
 
         Raises FormError if a chunk is cut short, or holds another number of bytes than a row has.
         """
-        own = rows // self.each
-        chunks = zip(places.tolist(), self.offsets[own].tolist(), self.sizes[own].tolist(), strict=True)
+        chunks = zip(places.tolist(), self.offsets[rows].tolist(), self.sizes[rows].tolist(), strict=True)
         for place, offset, size in chunks:
             _unpack(os.pread(handle, size, offset), out[place])
 
@@ -187,16 +186,42 @@ class Shard:
         """
         shape, kind = self.arrays[name]
         numbers = np.arange(*rows.indices(self.count)) if isinstance(rows, slice) else rows
-        out = np.zeros((len(numbers), *shape), dtype=kind)
         if name in PICTURES:
-            self.places(name).read(self._handle, numbers, out, np.arange(len(numbers)))
-        elif isinstance(rows, slice) and len(out):
+            own = numbers // self.each if self.shown is None else self.shown[numbers]
+            return self.read_pictures(name, own.reshape(-1)).reshape(*own.shape, *shape)
+        out = np.zeros((len(numbers), *shape), dtype=kind)
+        if isinstance(rows, slice) and len(out):
             array = self._array(name, whole=len(out) == self.count)
             array.read_direct(out, np.s_[numbers[0] : numbers[-1] + 1])
         else:
             for place, row in enumerate(numbers.tolist()):
                 self._array(name).read_direct(out[place : place + 1], np.s_[row : row + 1])
         return out
+
+    def read_pictures(self, name: str, rows: np.ndarray) -> np.ndarray:
+        """Rows of pictures, masks or depth maps, by their number in the file."""
+        shape, kind = self.arrays[name]
+        out = np.zeros((len(rows), *shape), dtype=kind)
+        self.places(name).read(self._handle, rows, out, np.arange(len(rows)))
+        return out
+
+    @cached_property
+    def shown(self) -> np.ndarray | None:
+        """(n, P) int64 rows of the pictures that each example of sequences shows; None of single pictures.
+
+        Raises FormError if they do not stand in order.
+        """
+        if "order" not in self.arrays:
+            return None
+        sequence, order = self.read("sequence"), self.read("order")
+        if (np.diff(sequence) < 0).any() or (np.sort(order, axis=1) != np.arange(order.shape[1])).any():
+            raise FormError("its sequences do not stand in order")
+        return picture_rows(sequence, order)
+
+    @property
+    def picture_count(self) -> int:
+        """Pictures in the file."""
+        return self.count // self.each if self.shown is None else int(self.shown.max()) + 1
 
     def places(self, name: str) -> PackedRows:
         """The places of the rows of an array of pictures.
@@ -208,18 +233,18 @@ class Shard:
             self._array(name).id.chunk_iter(chunks.append)
             chunks.sort(key=lambda chunk: chunk.chunk_offset)
             rows = [chunk.chunk_offset[0] for chunk in chunks]
-            if rows != list(range(self.count // self.each)) or any(chunk.filter_mask for chunk in chunks):
+            if rows != list(range(self.picture_count)) or any(chunk.filter_mask for chunk in chunks):
                 raise FormError(f"the array '{name}' is not stored whole")
             places = np.array([(chunk.byte_offset, chunk.size) for chunk in chunks], dtype=np.uint64)
             offsets, sizes = places.astype(np.int64).T
-            self._places[name] = PackedRows(offsets, sizes, *self.arrays[name], self.each)
+            self._places[name] = PackedRows(offsets, sizes, *self.arrays[name])
         return self._places[name]
 
     def _array(self, name: str, whole: bool = False) -> h5py.Dataset:
         if name in self._opened:
             return self._opened[name]
         shape, kind = self.arrays[name]
-        rows = self.count // self.each if name in PICTURES else self.count
+        rows = self.picture_count if name in PICTURES else self.count
         array = open_array(self.file, name, (rows, *shape), kind)
         if not whole:  # it will be read again; the more are open, the longer HDF5 takes to close a file
             self._opened[name] = array
@@ -235,7 +260,11 @@ def form_of(path: Path) -> tuple[Arrays, int]:
         schema, count = attribute(file, "schema", int), attribute(file, "count", int)
         vehicles = h5py.Dataset(array_in(file, "scene/entity")).shape[-1]
         own = (FAMILY_ARRAYS if "family" in file else {}) | (TWIN_ARRAYS if "group" in file else {})
-        forms = array_forms(own, {"v": vehicles, "h": 0, "w": 0})
+        shots = 1
+        if "order" in file:
+            own |= SEQUENCE_ARRAYS
+            shots = h5py.Dataset(array_in(file, "order")).shape[-1]
+        forms = array_forms(own, {"v": vehicles, "h": 0, "w": 0, "k": shots})
     if schema != SCHEMA or count < 1 or not 2 <= vehicles <= MOST_VEHICLES:
         raise FormError(f"it has layout version {schema}, {count} examples of {vehicles} vehicles")
     return {name: form for name, form in forms.items() if name not in PICTURES}, count

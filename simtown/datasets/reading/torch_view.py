@@ -64,7 +64,7 @@ def read(split: Split, rows: np.ndarray) -> ExampleBatch:
 
     The keys of the batch are:
 
-    - image: (n, 3, h, w) uint8, in channels-last memory.
+    - image: (n, 3, h, w) uint8, in channels-last memory; of sequences (n, P, 3, h, w).
     - tokens: (n, 16) int64.
     - answer: (n,) float32, 0 or 1.
     - subject, relation, object: (n,) int64, the numbers that are stored; `dataset.settings.ranks[subject]`
@@ -75,9 +75,9 @@ def read(split: Split, rows: np.ndarray) -> ExampleBatch:
     int64, places in `dataset.names`; number and tolerance: (n,) float32 metres of a distance, else nan.
     """
     column = split.rows(_FAMILY_COLUMNS if split.families else _COLUMNS, rows)
-    height, width, _ = split.form("images")[0]
-    n = len(rows)
-    forms: dict[str, tuple[tuple[int, ...], Any]] = {"image": ((n, height, width, 3), np.uint8)}
+    shape = split.form("images")[0]
+    height, width, n = *shape[-3:-1], len(rows)
+    forms: dict[str, tuple[tuple[int, ...], Any]] = {"image": ((n, *shape), np.uint8)}
     forms |= {"tokens": (column["tokens"].shape, np.int64), "answer": ((n,), np.float32)}
     whole = ("family", "value") if split.families else ("subject", "relation", "object")
     forms |= dict.fromkeys(whole, ((n,), np.int64))
@@ -94,7 +94,7 @@ def read(split: Split, rows: np.ndarray) -> ExampleBatch:
         slots = np.stack([column["subject_slot"], column["object_slot"]], axis=1).astype(np.int64)
         size = np.array([width, height] * 2, dtype=np.float32)
         np.divide(np.take_along_axis(column["boxes"], slots[:, :, None], axis=1), size, out=arrays["boxes"])
-    return ExampleBatch({**arrays, "image": arrays["image"].transpose(0, 3, 1, 2)}, room)
+    return ExampleBatch({**arrays, "image": np.moveaxis(arrays["image"], -1, -3)}, room)
 
 
 class TorchView:

@@ -37,6 +37,8 @@ def show(place: str | Path, everything: bool = False) -> None:
     size = sum(entry["bytes"] for entry in dataset.manifest["shards"].values())
     vehicles = " to ".join(dict.fromkeys(map(str, s.crowds)))
     about = f"{s.entities} entities, {s.width} x {s.height} pixels, {vehicles} vehicles a scene"
+    if s.sequence:
+        about += f", sequences of {s.shots} pictures ({s.sequence})"
     if s.hand_made:
         about += ", scenes made by hand"
     origin = (

@@ -42,6 +42,8 @@ def _sheet(
 ) -> Image.Image:
     """A cell a picture with its questions, by the columns and their names; (n, v, 4) boxes of vehicles."""
     asked = [asked_of({n: rows[i] for n, rows in columns.items()}, named) for i in range(len(images))]
+    if settings.sequence:
+        images = np.stack([_strip(pictures) for pictures in images])
     if settings.twins:
         return _twin_sheet(columns, images, boxes, asked, settings.questions_per_picture)
     cells = [SheetCell(image, [], []) for image in images[:: settings.questions_per_picture]]
@@ -55,6 +57,12 @@ def _sheet(
     return contact_sheet(
         cells, max(1, min(6, 1600 // images.shape[2])), () if settings.has_families else _LEGEND
     )
+
+
+def _strip(pictures: np.ndarray) -> np.ndarray:
+    """The pictures of a sequence, (P, h, w, 3), side by side."""
+    gap = np.full((pictures.shape[1], _GAP, 3), 255, dtype=np.uint8)
+    return np.concatenate([part for picture in pictures for part in (picture, gap)][:-1], axis=1)
 
 
 def _twin_sheet(
@@ -95,8 +103,8 @@ def dataset_sheet(
     rows = np.arange(min(count, len(examples)))
     columns, images = examples.rows(examples.columns, rows), examples.images(rows)
     box = columns["boxes"]
-    scale = EXAMPLE_SIDES[large] // max(images.shape[1:3])
-    if scale > 1:
+    scale = EXAMPLE_SIDES[large] // max(images.shape[-3:-1])
+    if scale > 1 and not settings.sequence:
         h, w = images.shape[1] * scale, images.shape[2] * scale
         scenes = examples.scenes(rows)
         images, box = renderer.render(scenes, w, h, geometry=False).rgb, boxes(scenes, w, h)

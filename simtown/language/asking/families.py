@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import msgspec
 import numpy as np
@@ -18,7 +18,7 @@ from simtown.core.untrusted import parse_toml
 from simtown.language.asking.draws import Draws
 from simtown.language.asking.question_world import AskedWorld
 from simtown.language.asking.slots import SLOTS, Drawer, NoWordsError, range_of
-from simtown.language.asking.template import Family, FamilyError, Template
+from simtown.language.asking.template import Family, FamilyError, SequenceFamily, Template
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.programs import answer_type, check
 from simtown.language.words import wording
@@ -34,11 +34,19 @@ def families() -> dict[str, Family]:
     )
 
 
-def read_families(text: str, where: str) -> dict[str, Family]:
+@cache
+def sequence_families() -> dict[str, SequenceFamily]:
+    """Every family of questions about sequences, by its name."""
+    text = files("simtown.language.asking").joinpath("sequences.toml").read_text(encoding="utf-8")
+    return cast(dict[str, SequenceFamily], read_families(text, "sequences.toml", SequenceFamily))
+
+
+def read_families(text: str, where: str, of: type[Family] = Family) -> dict[str, Family]:
     """The families of a TOML text. Raises FamilyError, which names where it comes from."""
-    by_name = dict[Annotated[str, msgspec.Meta(pattern=r"^[\w-]+$")], Family]
+    name_of_family = Annotated[str, msgspec.Meta(pattern=r"^[\w-]+$")]
+    by_name: Any = dict[name_of_family, of]  # type: ignore[valid-type]
     try:
-        tables = msgspec.convert(parse_toml(text), by_name)
+        tables: dict[str, Family] = msgspec.convert(parse_toml(text), by_name)
     except ValueError as error:
         raise FamilyError(f"{where} is not a TOML table of families: {error}") from None
     for name, family in tables.items():

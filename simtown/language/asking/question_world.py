@@ -10,7 +10,7 @@ import numpy as np
 
 from simtown.assets.entities import ENTITIES
 from simtown.language.meaning.nouns import GROUPS, OWN_NOUNS, VEHICLE_NOUNS, group_of, kinds_meant
-from simtown.language.meaning.programs import LANES
+from simtown.language.meaning.programs import LANES, OVER_TIME
 from simtown.language.meaning.relations import LATERAL, RELATION_NAMES, RELATIONS
 from simtown.language.meaning.views import own_colours, paint_colours
 from simtown.scenes.paint import may_change
@@ -36,6 +36,7 @@ class AskedWorld:
         least: vehicles in a scene at least.
         most: vehicles in a scene at most.
         relations: names of the viewer's relations.
+        pictures: of a sequence.
     """
 
     chances: np.ndarray
@@ -45,6 +46,7 @@ class AskedWorld:
     least: int
     most: int
     relations: tuple[str, ...] = RELATION_NAMES
+    pictures: int = 1
 
     @classmethod
     def of(
@@ -114,6 +116,8 @@ class AskedWorld:
             "hidden": (0, 1, 2),
             "metres": tuple(range(1, MOST_METRES + 1)),
             "box": (0, 1, 2),
+            **{name: tuple(range(len(values))) for name, values in OVER_TIME.items()},
+            "picture": tuple(range(self.pictures)),
         }
 
 

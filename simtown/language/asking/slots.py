@@ -149,6 +149,7 @@ SLOTS: dict[str, Callable[[Drawer], Any]] = {
     "street": lambda drawer: _all(drawer.draws.choice(STREET_NOUNS)),
     "thing": lambda drawer: _the(drawer.thing()),
     "kind": lambda drawer: _the(drawer.kind()),
+    "paintable": lambda drawer: _the(drawer.kind(may_change=True)),
     "one": lambda drawer: _the(drawer.nameless()),
     "pale": lambda drawer: _the(drawer.pale()),
     "clause": Drawer.clause,

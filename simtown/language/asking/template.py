@@ -71,6 +71,14 @@ class Family:
         return not all("one" in t.slots or may_be_close(t.form) for t in self.templates)
 
 
+@dataclass(frozen=True)
+class SequenceFamily(Family):
+    """Questions about sequences of a mode, of so many `pictures` at least."""
+
+    sequence: str = "time"
+    pictures: int = 2
+
+
 def may_be_close(program: Form) -> bool:
     """Whether the value of a program may be too close to say."""
     return any((form.name,) in _CLOSE or (form.name, *form.parts[:1]) in _CLOSE for form in program.forms())

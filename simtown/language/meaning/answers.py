@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simtown.assets.entities import ENTITIES
 from simtown.language.meaning.nouns import GROUPS
-from simtown.language.meaning.programs import COLOURS, DIRECTIONS
+from simtown.language.meaning.programs import COLOURS, DIRECTIONS, OVER_TIME
 from simtown.language.meaning.views import THIRDS
 from simtown.scenes.weather import WEATHERS
 
@@ -21,6 +21,8 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "hidden": ("none of it", "less than a third", "more than a third"),
     "metres": tuple(f"{metres} m" for metres in range(31)),
     "box": THIRDS,
+    **OVER_TIME,
+    "picture": tuple(f"picture {number}" for number in range(1, 9)),
 }
 #: The answer to a question whose value is too close to say.
 CANNOT_TELL = "cannot tell"

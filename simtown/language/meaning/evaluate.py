@@ -18,6 +18,7 @@ does. simtown/kernels/processor/programs.cpp runs them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -99,7 +100,9 @@ def evaluate(
     visible: np.ndarray | None = None,
     size: tuple[int, int] = (256, 144),
     at: np.ndarray | None = None,
+    *,
     by_name: bool = False,
+    given: Mapping[str, np.ndarray] | None = None,
 ) -> Values:
     """The values of (n, LENGTH) stored programs, each in a scene. Runs without the GIL.
 
@@ -110,6 +113,8 @@ def evaluate(
         size: width and height of the picture, pixels.
         at: (n,) the scene of each program, if not its own.
         by_name: whether a noun means its own kinds alone, whatever else in view readers may call so.
+        given: (s, v) "sight", "bulk" or values, such as "direction", of vehicles in place of their own
+            (:mod:`simtown.language.meaning.moments`).
     """
     n = len(stored)
     at = np.arange(n) if at is None else at
@@ -121,11 +126,14 @@ def evaluate(
             continue
         asked, place = np.unique(at[rows], return_inverse=True)
         views = Views(scenes[asked], None if visible is None else visible[asked], size, things)
-        out.keep(rows, _run(views, stored[rows], place, by_name))
+        own = {name: column[asked] for name, column in (given or {}).items()}
+        out.keep(rows, _run(views, stored[rows], place, by_name, own))
     return out
 
 
-def _run(views: Views, programs: np.ndarray, at: np.ndarray, by_name: bool) -> Values:
+def _run(
+    views: Views, programs: np.ndarray, at: np.ndarray, by_name: bool, given: Mapping[str, np.ndarray]
+) -> Values:
     """The values of (n, LENGTH) programs in the scenes `at` (simtown/kernels/processor/programs.cpp)."""
     n, (scenes, v) = len(programs), views.scenes.entity.shape
     value = np.full((scenes, v, len(_VALUES)), -1, dtype=np.int16)
@@ -142,6 +150,12 @@ def _run(views: Views, programs: np.ndarray, at: np.ndarray, by_name: bool) -> V
     hides[pictured] = part.partly_hidden
     for name in ("hidden", "third"):
         value[pictured, :, _VALUES.index(name)] = getattr(part, name)
+    sight, bulk = views.sight, bulks()[views.mesh] * views.scale
+    for name, column in given.items():
+        if name in _VALUES:
+            value[:, :, _VALUES.index(name)] = column
+        else:
+            {"sight": sight, "bulk": bulk}[name][:, :v] = column
     out = Values.empty(n)
     kernels.call(
         "run_programs",
@@ -149,10 +163,10 @@ def _run(views: Views, programs: np.ndarray, at: np.ndarray, by_name: bool) -> V
         programs=np.ascontiguousarray(programs, dtype=np.int16),
         kind=views.kind.astype(np.int16)[at],
         solid=views.mesh.astype(np.int16)[at],
-        sight=views.sight[at],
+        sight=sight[at],
         pose=np.ascontiguousarray(views.pose[at], dtype=np.float32),
         scale=views.scale[at],
-        bulk=(bulks()[views.mesh] * views.scale)[at],
+        bulk=bulk[at],
         camera=views.scenes.camera.astype(np.float32)[at],
         weather=views.weather[at],
         value=value[at],

@@ -50,6 +50,19 @@ TOWN_SPEED = 0.5
 #: Radians around the border of two directions in which neither is said.
 UNCLEAR_TURN = radians(5)
 
+# What happens from one picture of a sequence to another.
+
+#: Metres that a vehicle drives at least, in all pictures that show it, if it is said to drive.
+DRIVEN = 0.5
+#: Metres by which two paths differ at least if one vehicle is faster: the same as of two sizes.
+FASTER = NEARER
+#: How many times faster a vehicle is at least after it speeds up, or before it slows down.
+PACE_RATIO = 1.5
+#: Metres that a vehicle is moved at least.
+MOVED = 1.0
+#: Metres between two cameras along the one axis in which they differ.
+CAMERA_STEP = 1.0
+
 # What is seen.
 
 #: A vehicle's colour is that of its body if at least this share of the paint that is seen has it.

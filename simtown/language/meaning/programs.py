@@ -27,8 +27,10 @@ LENGTH = 40
 NODES = (
     "all", "filter", "most", "nth", "union", "the", "a", "every", "no", "related", "has", "same", "compared",
     "among", "holds", "exist", "count", "query", "weather", "equal", "more", "fewer", "least", "utmost",
-    "not", "and", "or",
+    "not", "and", "or", "at", "ever", "always", "first", "earlier", "differs",
 )  # fmt: skip
+#: Nodes about the pictures of a sequence (:mod:`simtown.language.meaning.moments`).
+OVER_PICTURES = NODES[NODES.index("at") :]
 _NODES = {name: 8 * place for place, name in enumerate(NODES)}
 #: Relations in a vehicle's own frame: its driver's left, right, front and back.
 OWN_RELATIONS: tuple[str, ...] = tuple(relation.name for relation in DRIVER_RELATIONS)
@@ -40,10 +42,20 @@ PROGRAM_RELATIONS: tuple[str, ...] = tuple(
     dict.fromkeys((*RELATION_NAMES[:4], *OWN_RELATIONS, "between", *RELATION_NAMES, *SOLIDS))
 )
 #: Words of programs that ask where vehicles head.
-HEADING: frozenset[str] = frozenset(("direction", *OWN_RELATIONS))
+HEADING: frozenset[str] = frozenset(("direction", "drive", "change", *OWN_RELATIONS))
 ORDERS = ("leftmost", "rightmost", "nearest", "farthest", "biggest", "smallest")
 ATTRIBUTES = ("colour", "lane", "direction", "kind", "group", "hidden", "sight", "distance", "box", "weather")
 LANES, DIRECTIONS = ("near", "far", "parked"), ("right", "left", "away", "viewer")
+#: What a vehicle does over a sequence, the values of each; "camera" is of the whole sequence.
+OVER_TIME: dict[str, tuple[str, ...]] = {
+    "motion": ("right", "left", "still"),
+    "drive": ("forwards", "backwards"),
+    "pace": ("goes on", "speeds up", "slows down", "starts", "stops"),
+    "change": ("nothing", "turned", "painted", "moved", "exchanged", "came", "went"),
+    "camera": ("left", "right", "nearer", "farther", "higher", "lower"),
+}
+#: Orders of vehicles by how far they drive in a sequence.
+SPEEDS = ("fastest", "slowest")
 COLOURS: tuple[str, ...] = tuple("grey" if colour == "gray" else colour for colour in COLOUR_WORDS)
 #: Where the numbers of each range begin.
 NUMBER, ENTITY, PROP, WORD = 1_000, 2_000, 3_000, 4_000
@@ -54,6 +66,7 @@ WORDS: tuple[str, ...] = tuple(
         *RELATION_NAMES[:4], "between", *OWN_RELATIONS, *ORDERS, *ATTRIBUTES, *COLOURS, *LANES, *DIRECTIONS,
         "partly hidden", "entirely visible", *WEATHERS[:7], *VEHICLE_NOUNS, "person", "tree", "furniture",
         "building", "house", "pedestrian", "animal", *OWN_NOUNS, *PROGRAM_RELATIONS, *WEATHERS,
+        *OVER_TIME, *SPEEDS, *OVER_TIME["motion"], *OVER_TIME["drive"],
     ))
 )  # fmt: skip
 #: What ends a stored program that is shorter than LENGTH.
@@ -73,13 +86,18 @@ TEST = related(RELATION, PHRASE) | related(DRIVER, PHRASE) | related(between, TH
 TEST = has(lane, LANE) | has(direction, DIRECTION) | has(sight, SIGHT) | same(SHARED, PHRASE)
 TEST = compared(ORDER, PHRASE) | compared(NEARNESS, PHRASE, THE) | among(the(SET)) | among(a(SET))
 TEST = not(TEST) | and(TEST, TEST, ...) | or(TEST, TEST, ...)
+QUESTION = at(NUMBER, QUESTION) | first(TRUTH) | query(camera) | query(DEED, THE)
+TRUTH = at(NUMBER, TRUTH) | ever(TRUTH) | always(TRUTH) | earlier(TRUTH, TRUTH) | differs(QUESTION)
+TEST = has(motion, MOTION) | has(drive, DRIVE) | compared(SPEED, PHRASE)
+SET = most(SPEED, SET)
 """
 _CHOICES: dict[str, Sequence[Any]] = {
     "NOUN": (*ENTITIES, *PROPS, *(word for word in WORDS if word in NOUNS)),
     "RELATION": RELATION_NAMES, "DRIVER": OWN_RELATIONS, "ORDER": ORDERS, "NEARNESS": ORDERS[2:4],
     "COLOUR": COLOURS, "LANE": LANES, "DIRECTION": DIRECTIONS, "SIGHT": ("partly hidden", "entirely visible"),
     "SHARED": ATTRIBUTES[:5], "VALUE": (*ATTRIBUTES[:6], "box"), "WEATHER": WEATHERS,
-    "NUMBER": range(ENTITY - NUMBER),
+    "NUMBER": range(ENTITY - NUMBER), "DEED": tuple(OVER_TIME)[:4], "MOTION": OVER_TIME["motion"],
+    "DRIVE": OVER_TIME["drive"], "SPEED": SPEEDS,
 }  # fmt: skip
 
 
@@ -178,7 +196,10 @@ def stored(programs: list[list[int]]) -> np.ndarray:
 
 def answer_type(form: Form) -> str:
     """The type of a question's answer, a key of :data:`simtown.language.meaning.answers.ANSWERS`."""
-    asked = str(form.parts[0]) if form.name == "query" else {"count": "count"}.get(form.name, "truth")
+    if form.name == "at":
+        return answer_type(form.parts[1])
+    named = {"count": "count", "first": "picture"}
+    asked = str(form.parts[0]) if form.name == "query" else named.get(form.name, "truth")
     return "metres" if asked == "distance" else asked
 
 

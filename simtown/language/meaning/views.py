@@ -114,9 +114,8 @@ class Views:
     @cached_property
     def direction(self) -> np.ndarray:
         """(n, v) int64 place in DIRECTIONS of where the viewer sees each vehicle head, -1 if unclear."""
-        has_front = _has_front()[self.scenes.entity]
         turn = self.scenes.pose[..., 2].astype(np.float64) - self.scenes.camera[:, None, 3]
-        return np.where(has_front, classify_headings(turn), -1)
+        return np.where(has_front()[self.scenes.entity], classify_headings(turn), -1)
 
     @cached_property
     def body(self) -> np.ndarray:
@@ -230,7 +229,7 @@ def groups() -> np.ndarray:
 
 
 @cache
-def _has_front() -> np.ndarray:
+def has_front() -> np.ndarray:
     """(entities + 1,) bool: whether pictures show which way a kind heads; the empty slot has no front."""
     return ~np.isin([*ENTITIES, ""], [*ENDS_ALIKE, ""])
 

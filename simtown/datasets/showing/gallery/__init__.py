@@ -15,6 +15,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,9 @@ from simtown.language.meaning.programs import decode
 from simtown.language.meaning.relations import RELATIONS
 from simtown.render.masks import compressed_run_lengths, mask_and_box
 from simtown.render.renderers import make_renderer
+from simtown.scenes.paint import body_paints
 from simtown.scenes.placement import half_sizes
+from simtown.scenes.sequence import stored_pictures
 
 #: Most examples of a sample, and examples of a stretch, which are in one shard, rarely in two. Neighbouring
 #: scenes are independent, so stretches represent the split as well as single examples would.
@@ -128,7 +131,8 @@ def gallery(
 def _write_page(
     data: Dataset, directory: Path, progress: Report, everything: bool, large: bool, reason: Reason | None
 ) -> None:
-    """Write the page of one data set."""
+    """Write the page of one data set; of sequences a town, which shows one moment, knows no reasons."""
+    reason = None if data.settings.sequence else reason
     splits = {
         name: gallery_sample(len(data[name]), everything, data.settings.block)
         for name in choose_splits(data, [])
@@ -287,7 +291,22 @@ def _batches(data: Dataset, name: str, sample: list[range], progress: Report) ->
     for rows, following in zip(sample, [*sample[1:], range(0)], strict=True):
         if following:
             data[name].fetch_ahead(np.array(following[:1]))
-        yield from Portion(data, name, rows, progress=progress).batches(masks=True)
+        batches = Portion(data, name, rows, progress=progress).batches(masks=True)
+        yield from map(_first_pictures, batches) if data.settings.sequence else batches
+
+
+def _first_pictures(batch: ExportBatch) -> ExportBatch:
+    """The first pictures of sequences, with what these show."""
+    scenes = stored_pictures(batch.columns)[:: batch.columns["order"].shape[1]]
+    own = {name: batch.columns[name][:, 0] for name in ("images", "boxes", "visible")}
+    height, width = own["images"].shape[1:3]
+    return replace(
+        batch,
+        columns={**batch.columns, **own, **scenes.columns()},
+        scenes=scenes,
+        paints=body_paints(scenes.entity, scenes.paint),
+        ids=make_renderer().render(scenes, width, height).ids,
+    )
 
 
 def _index(batch: ExportBatch, ranks: np.ndarray) -> dict[str, np.ndarray]:

@@ -1,0 +1,427 @@
+"""Questions about sequences, in pairs that no order-blind reader, and no picture alone, can answer.
+
+The words and two answers are drawn first, as for all questions; then what the street does. Where the pictures
+of one answer, in reverse order, show the other, both questions are about one sequence: the pair has the same
+pictures. Otherwise it has two sequences that share a picture, byte for byte, and differ in how one vehicle
+drives, in one edit, or in one camera.
+
+Every draw has an address (pair, attempt), so a pair depends on the recipe and its number alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from simtown.assets.entities import ENTITIES
+from simtown.language.asking.drawing import VEHICLE_DRAWS, draw_questions, word_questions
+from simtown.language.asking.draws import Draws
+from simtown.language.asking.moving import (
+    CAMERA_DRAWS,
+    EDIT_DRAWS,
+    MOTION_DRAWS,
+    Goal,
+    draw_cameras,
+    draw_places,
+    draw_seconds,
+    draw_speeds,
+    edited,
+    keep_apart,
+    make_faster,
+)
+from simtown.language.asking.paper import ImpossibleError
+from simtown.language.asking.question import AskingRecipe, Question
+from simtown.language.asking.search import cameras
+from simtown.language.asking.streets import fill_street
+from simtown.language.meaning.evaluate import KNOWN, Values
+from simtown.language.meaning.limits import TURNED_PIXELS
+from simtown.language.meaning.moments import evaluate_shown, show
+from simtown.language.meaning.programs import OVER_TIME, stored
+from simtown.scenes.crowd import place_crowds, thin_fog
+from simtown.scenes.scene import SceneBatch, empty_batch
+from simtown.scenes.sequence import UNEDITED, Sequence, in_order, pictures, travel
+from simtown.scenes.street import draw_street
+from simtown.scenes.weather import draw_weather
+
+#: Words that are drawn for a pair, streets for some words, and streets that are drawn together: these have
+#: the same vehicles.
+WORDS, STREETS, TOGETHER = 64, 96, 8
+#: In the place of the shared picture: the pair is one sequence, shown in both orders.
+REVERSED = 255
+#: By type of answer, the answers that a reversal of the pictures exchanges.
+EXCHANGED: dict[str, dict[str, str]] = {
+    "motion": {"right": "left"},
+    "drive": {"forwards": "backwards"},
+    "pace": {"speeds up": "slows down", "starts": "stops"},
+    "change": {"came": "went"},
+    "camera": {"left": "right", "nearer": "farther", "higher": "lower"},
+}
+#: Types whose exchanged answers have no other twins: no picture can be shared with those.
+_ALONE = ("change",)
+
+
+@dataclass(frozen=True)
+class SequenceRecipe:
+    """The recipe from which questions about sequences are drawn.
+
+    Attributes:
+        asking: the recipe of the words and the streets.
+        mode: one of MODES.
+        pictures: of a sequence.
+        seconds: from the first picture to the last; 0 if the time between two is drawn.
+    """
+
+    asking: AskingRecipe
+    mode: str
+    pictures: int
+    seconds: float = 0.0
+
+
+@dataclass
+class SequenceQuestions:
+    """A table of n questions about sequences, the question first; as of `Questions`, and:
+
+    Attributes:
+        sequence: n latent sequences; of a reversed pair both are the same.
+        number: (n,) int64 of the sequence, which is that of the first example that shows it.
+        order: (n, P) uint8 its pictures, as they are shown.
+        shared: (n,) uint8 the picture that both sequences of a pair share, or REVERSED.
+        visible: (n, P, v) float32 in the order in which they are shown.
+        seen: (n, P, v) bool.
+    """
+
+    sequence: Sequence
+    number: np.ndarray
+    order: np.ndarray
+    shared: np.ndarray
+    visible: np.ndarray
+    family: np.ndarray
+    template: np.ndarray
+    text: np.ndarray
+    program: np.ndarray
+    words: list[str]
+    answer: np.ndarray
+    values: Values
+    tried: np.ndarray
+
+
+class _Pairs(NamedTuple):
+    """k pairs of sequences; of those that are reversed both are the same."""
+
+    one: Sequence
+    other: Sequence
+    shared: np.ndarray
+
+
+def is_reversed(answer_type: str, one: int, other: int) -> bool:
+    """Whether the pictures of one answer show the other in reverse order."""
+    names = OVER_TIME.get(answer_type, ())
+    exchanged = EXCHANGED.get(answer_type, {})
+    return any({names[one], names[other]} == {*both} for both in exchanged.items()) if names else False
+
+
+def draw_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[tuple[Question, int]]:
+    """The first question of each pair, and the answer of the second."""
+    first, second = draw_questions(recipe, 2 * pairs), draw_questions(recipe, 2 * pairs + 1)
+    numbers = recipe.stream("twin answer").uniform(pairs, 2).tolist()
+    return [
+        (question, _twin_answer(question, twin.answer, *own))
+        for question, twin, own in zip(first, second, numbers, strict=True)
+    ]
+
+
+def _twin_answer(question: Question, usual: int, which: float, exchange: float) -> int:
+    """The answer of the second question of a pair: if it can be, the one that a reversal shows.
+
+    Every answer is as often that of a question; `usual` is any other one.
+    """
+    answer_type, answers = question.family.answer, question.answers
+    if answer_type not in EXCHANGED:
+        return usual
+    names = OVER_TIME[answer_type]
+    partners: dict[int, int] = {}
+    for both in EXCHANGED[answer_type].items():
+        one, other = map(names.index, both)
+        partners |= {one: other, other: one}
+    others = [answer for answer in answers if answer not in partners]
+    group = others
+    if answer_type in _ALONE:
+        if question.answer in partners:
+            return partners[question.answer]
+        group = [answer for answer in others if answer != question.answer]
+    elif question.answer in others:
+        group = [*partners]
+    elif exchange >= len(others) / len(partners):
+        return partners[question.answer]
+    return group[int(which * len(group))]
+
+
+def ask_sequences(recipe: SequenceRecipe, index: np.ndarray) -> SequenceQuestions:
+    """The examples with the numbers `index` ((n,) int64). Raises ImpossibleError."""
+    pairs = np.unique(index // 2)
+    drawn = draw_pairs(recipe.asking, pairs)
+    search = _Search(recipe, pairs, [q for q, _ in drawn], np.array([a for _, a in drawn]))
+    search.run()
+    return search.table(np.searchsorted(pairs, index // 2), index)
+
+
+class _Search:
+    """The search for the sequences of m pairs."""
+
+    def __init__(
+        self, recipe: SequenceRecipe, pairs: np.ndarray, questions: list[Question], twin: np.ndarray
+    ) -> None:
+        self.recipe, self.pairs, self.questions, self.twin = recipe, pairs, questions, twin
+        self.answer = np.array([question.answer for question in questions])
+        asking, n, count = recipe.asking, len(pairs), recipe.pictures
+        self.deed = np.array([question.family.answer for question in questions])
+        raced = [f for f in asking.families if all(t.form.has("compared", "fastest") for t in f.templates)]
+        self.raced = np.array([question.family in raced for question in questions], dtype=bool)
+        self.reversed = np.array([
+            is_reversed(q.family.answer, q.answer, a) for q, a in zip(questions, twin.tolist(), strict=True)
+        ])  # fmt: skip
+        self.scene = empty_batch(n, asking.world.most, 0)
+        self.scene.camera[:] = cameras(asking, pairs)
+        for name, column in draw_weather(asking.stream("weather"), pairs, asking.weathers).items():
+            getattr(self.scene, name)[:] = column
+        self.seconds = np.zeros((n, count), np.float32)
+        if recipe.mode == "time":
+            self.seconds = draw_seconds(asking.stream("shots"), pairs, count, recipe.seconds)
+        self.found = [Sequence.still(empty_batch(n, asking.world.most, 0), count) for _ in range(2)]
+        self.shared = np.full(n, REVERSED, np.uint8)
+        self.visible = np.zeros((2, n, count, asking.world.most), np.float32)
+        self.values = [Values.empty(n) for _ in range(2)]
+        self.tried = np.zeros((n, 2), np.int64)
+
+    def run(self) -> None:
+        """Draw words and streets until every pair has its sequences. Raises ImpossibleError."""
+        waiting = np.arange(len(self.pairs))
+        for epoch in range(WORDS):
+            word_questions(self.recipe.asking, [self.questions[i] for i in waiting.tolist()], epoch)
+            for turn in range(STREETS // TOGETHER):
+                if not len(waiting):
+                    return
+                attempts = (epoch * STREETS // TOGETHER + turn) * TOGETHER + np.arange(TOGETHER)
+                waiting = waiting[~self._try(waiting, attempts)]
+        if len(waiting):
+            question = self.questions[waiting[0]]
+            raise ImpossibleError(
+                f"no sequence was found for '{question.words}': leave the family {question.family.name} out "
+                "of `questions`, or allow fewer `crowd` or more `entities`"
+            )
+
+    def _try(self, waiting: np.ndarray, attempts: np.ndarray) -> np.ndarray:
+        """Try streets for waiting pairs, in order; returns for which one was found, (k,) bool."""
+        rows = np.repeat(waiting, len(attempts))
+        address = np.tile(attempts, len(waiting))
+        street, filled = self._streets(waiting, int(attempts[0]))
+        copies = np.repeat(np.arange(len(waiting)), len(attempts))
+        street, filled = street[copies], filled[copies]
+        pairs, fits = self._draw(street, rows, address)
+        fits &= filled
+        self.tried[waiting] += np.stack(
+            [np.full(len(waiting), len(attempts)), fits.reshape(len(waiting), -1).sum(axis=1)], axis=1
+        )
+        done = np.zeros(len(self.pairs), dtype=bool)
+        untried = np.flatnonzero(fits)
+        while len(untried):
+            first = np.unique(rows[untried], return_index=True)[1]
+            some = untried[first]
+            self._keep(_Pairs(pairs.one[some], pairs.other[some], pairs.shared[some]), rows[some], done)
+            untried = np.delete(untried, first)
+            untried = untried[~done[rows[untried]]]
+        return done[waiting]
+
+    def _streets(self, waiting: np.ndarray, attempt: int) -> tuple[SceneBatch, np.ndarray]:
+        """A street without places for each waiting pair, and whether vehicles fit its words."""
+        asking = self.recipe.asking
+        numbers = asking.stream("vehicles").uniform(self.pairs[waiting], VEHICLE_DRAWS, attempt).tolist()
+        scene, filled = self.scene[waiting], np.zeros(len(waiting), dtype=bool)
+        for place, (row, own) in enumerate(zip(waiting.tolist(), numbers, strict=True)):
+            question = self.questions[row]
+            vehicles = fill_street(
+                asking.world, question.form, question.answer, question.vehicles, Draws(own)
+            )
+            if vehicles is not None:
+                scene.entity[place], scene.paint[place] = vehicles.entity, vehicles.paint
+                filled[place] = True
+        return scene, filled
+
+    def _goals(self, street: SceneBatch, rows: np.ndarray, deed: str) -> tuple[Goal, Goal]:
+        """What is to happen in both sequences of pairs to the vehicle that a question names first."""
+        slot = self._slots(street, rows)[:, 0]
+        asked = self.deed[rows] == deed
+        return tuple(  # type: ignore[return-value]
+            Goal(slot, deed, np.where(asked, answer[rows], -1)) for answer in (self.answer, self.twin)
+        )
+
+    def _slots(self, street: SceneBatch, rows: np.ndarray) -> np.ndarray:
+        """(k, 2) slots of the vehicles that questions name first and second, -1 if there is none."""
+        asked, place = np.unique(rows, return_inverse=True)
+        kinds = np.array([_named(self.questions[row]) for row in asked.tolist()])[place]
+        slots = (street.entity[:, None] == kinds[..., None]).argmax(axis=2)
+        return np.where(kinds >= 0, slots, -1)
+
+    def _draw(self, street: SceneBatch, rows: np.ndarray, attempt: np.ndarray) -> tuple[_Pairs, np.ndarray]:
+        """Pairs of sequences in streets, and whether these can be: (k,) bool."""
+        draw = {"time": self._drive, "views": self._view, "change": self._edit}[self.recipe.mode]
+        return draw(street, rows, attempt)
+
+    def _drive(self, street: SceneBatch, rows: np.ndarray, attempt: np.ndarray) -> tuple[_Pairs, np.ndarray]:
+        """Vehicles that drive; the second sequence of a pair has another motion of those asked about."""
+        n, vehicles = street.entity.shape
+        seconds, back = self.seconds[rows], self.reversed[rows]
+        draws = [
+            self.recipe.asking.stream(name).uniform(self.pairs[rows], vehicles * MOTION_DRAWS, attempt)
+            for name in ("motion", "twin motion")
+        ]
+        u = draws[0].reshape(n, vehicles, MOTION_DRAWS)
+        one, two, asked = self._motions(street, rows, u, draws[1].reshape(u.shape))
+        two = np.where(asked[..., None] & ~back[:, None, None], two, one)
+        moved = [travel(motion, seconds) for motion in (one, two)]
+        entity = street.entity.astype(np.int64)
+        pose = draw_places(u, entity, street.camera, moved, asked & ~back[:, None])
+        still = Sequence.still(replace(street, pose=pose), self.recipe.pictures)
+        first, second = (replace(still, motion=motion, seconds=seconds) for motion in (one, two))
+        fits = keep_apart(entity, pose, one, seconds) & keep_apart(entity, pose, two, seconds)
+        shared = np.where(back, REVERSED, (seconds == 0).argmax(axis=1)).astype(np.uint8)
+        return _Pairs(first, second, shared), fits
+
+    def _motions(
+        self, street: SceneBatch, rows: np.ndarray, u: np.ndarray, other: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(k, v, 3) motions in both sequences of pairs, and (k, v) of which vehicles they may differ."""
+        seconds, slots = self.seconds[rows], self._slots(street, rows)
+        yaw = np.where(u[..., 0] < 0.5, np.pi, 0.0)
+        one, two = (np.zeros((*yaw.shape, 3), np.float32) for _ in range(2))
+        family = self.deed[rows]
+        for deed in np.unique(family).tolist():
+            own = np.flatnonzero(family == deed)
+            goal, twin = self._goals(street[own], rows[own], deed)
+            one[own] = draw_speeds(u[own], yaw[own], seconds[own], goal)
+            two[own] = draw_speeds(other[own], yaw[own], seconds[own], twin)
+        raced = self.raced[rows]
+        faster, faster_twin = (answer[rows[raced]] == 1 for answer in (self.answer, self.twin))
+        one[raced] = make_faster(one[raced], slots[raced], faster, seconds[raced])
+        two[raced] = make_faster(one[raced], slots[raced], faster_twin, seconds[raced])
+        named = np.arange(yaw.shape[1]) == slots[..., None]
+        return one, two, named[:, 0] | (named[:, 1] & raced[:, None])
+
+    def _stand(
+        self, street: SceneBatch, rows: np.ndarray, attempt: np.ndarray
+    ) -> tuple[SceneBatch, np.ndarray]:
+        """Streets in which all vehicles stand, and whether they find their places."""
+        pose, _, placed = place_crowds(
+            self.recipe.asking.stream("crowd"), self.pairs[rows], attempt, street.entity.astype(np.int64),
+            street.camera, rough=True,
+        )  # fmt: skip
+        return replace(street, pose=pose), placed
+
+    def _edit(self, street: SceneBatch, rows: np.ndarray, attempt: np.ndarray) -> tuple[_Pairs, np.ndarray]:
+        """A vehicle that is another one from the second picture on; the pair shares the first."""
+        street, fits = self._stand(street, rows, attempt)
+        still = Sequence.still(street, self.recipe.pictures)
+        u = self.recipe.asking.stream("edit").uniform(self.pairs[rows], EDIT_DRAWS, attempt)
+        goals, chances = self._goals(street, rows, "change"), self.recipe.asking.world.chances
+        one, other = (edited(still, goal, u, chances) for goal in goals)
+        back = self.reversed[rows]
+        return _Pairs(one, other, np.where(back, REVERSED, 0).astype(np.uint8)), fits
+
+    def _view(self, street: SceneBatch, rows: np.ndarray, attempt: np.ndarray) -> tuple[_Pairs, np.ndarray]:
+        """Cameras of one street; the pair shares the first."""
+        street, fits = self._stand(street, rows, attempt)
+        still, back = Sequence.still(street, self.recipe.pictures), self.reversed[rows]
+        n, count = len(rows), self.recipe.pictures
+        u = self.recipe.asking.stream("cameras").uniform(self.pairs[rows], count * CAMERA_DRAWS, attempt)
+        u = u.reshape(n, count, CAMERA_DRAWS)
+        one, other = (
+            replace(still, cameras=draw_cameras(u, street.camera, goal, ~back))
+            for goal in self._goals(street, rows, "camera")
+        )
+        return _Pairs(one, other, np.where(back, REVERSED, 0).astype(np.uint8)), fits
+
+    def _keep(self, pairs: _Pairs, rows: np.ndarray, done: np.ndarray) -> None:
+        """Keep the pairs that show both answers, each for its row, and enter these in `done`."""
+        programs = stored([self.questions[i].numbers for i in rows.tolist()])
+        forwards = in_order(self.recipe.pictures, len(rows))
+        one = show(pairs.one, forwards)
+        values = evaluate_shown(one, programs, self.recipe.asking.size)
+        fits = np.flatnonzero((values.state == KNOWN) & (values.answer == self.answer[rows]))
+        back = pairs.shared[fits] == REVERSED
+        other = pairs.one[fits]
+        other.keep(np.flatnonzero(~back), pairs.other[fits[~back]])
+        order = np.where(back[:, None], forwards[fits, ::-1], forwards[fits])
+        two = show(other, order)
+        twins = evaluate_shown(two, programs[fits], self.recipe.asking.size)
+        clear = self._changes_seen(pairs.one[fits]) & self._changes_seen(other)
+        right = np.flatnonzero((twins.state == KNOWN) & (twins.answer == self.twin[rows[fits]]) & clear)
+        kept = fits[right]
+        into = rows[kept]
+        done[into] = True
+        self.shared[into] = pairs.shared[kept]
+        for found, sequence in zip(self.found, (pairs.one[kept], other[right]), strict=True):
+            found.keep(into, sequence)
+        for place, (shown, own, values_) in enumerate(((one, kept, values), (two, right, twins))):
+            self.visible[place, into] = shown.visible[own]
+            self.values[place].keep(into, values_.at(own))
+
+    def _changes_seen(self, sequence: Sequence) -> np.ndarray:
+        """(n,) bool, whether so many pixels of a vehicle change that is painted or turned that both pictures
+        differ.
+        """
+        street, rows = sequence.street, np.arange(len(sequence))
+        slot = np.minimum(sequence.edited, street.entity.shape[1] - 1)
+        same = (street.entity[rows, slot] == sequence.edit_entity) & (sequence.edited != UNEDITED)
+        turned = street.pose[rows, slot, 2] != sequence.edit_pose[:, 2]
+        subtle = np.flatnonzero(same & (turned | (street.paint[rows, slot] != sequence.edit_paint)))
+        seen, count_changes = np.ones(len(sequence), dtype=bool), self.recipe.asking.count_changes
+        if len(subtle) and count_changes is not None:
+            scenes = pictures(sequence[subtle])
+            first = np.arange(len(subtle)) * self.recipe.pictures
+            changed = count_changes(scenes[first], scenes[first + 1], self.recipe.asking.size)
+            seen[subtle] = changed >= TURNED_PIXELS
+        return seen
+
+    def table(self, place: np.ndarray, index: np.ndarray) -> SequenceQuestions:
+        """The questions of some pairs: the first, or the second if the number of the example is odd."""
+        n, second = len(place), index % 2 == 1
+        questions = [self.questions[i] for i in place.tolist()]
+        back = self.shared[place] == REVERSED
+        sequence = self.found[0][place]
+        sequence.keep(np.flatnonzero(second), self.found[1][place[second]])
+        sequence.street = self._finished(sequence.street, index // 2)
+        values = self.values[0].at(place)
+        values.keep(np.flatnonzero(second), self.values[1].at(place[second]))
+        order = in_order(self.recipe.pictures, n)
+        return SequenceQuestions(
+            sequence=sequence,
+            number=np.where(second & ~back, index, 2 * (index // 2)),
+            order=np.where((second & back)[:, None], order[:, ::-1], order),
+            shared=self.shared[place],
+            visible=self.visible[second.astype(np.int64), place],
+            family=np.array([question.family_place for question in questions]),
+            template=np.array([question.template for question in questions]),
+            text=np.array([question.text for question in questions]),
+            program=stored([question.numbers for question in questions]),
+            words=[question.words for question in questions],
+            answer=np.where(second, self.twin[place], self.answer[place]),
+            values=values,
+            tried=self.tried[place],
+        )
+
+    def _finished(self, scene: SceneBatch, pairs: np.ndarray) -> SceneBatch:
+        """Scenes with what stands beside the road, and fog that is thin enough."""
+        asking = self.recipe.asking
+        street = draw_street(asking.stream("street"), pairs, scene.weather)
+        intensity = thin_fog(scene.weather, scene.intensity, scene.camera)
+        prop, prop_pose, prop_style = street
+        return replace(scene, intensity=intensity, prop=prop, prop_pose=prop_pose, prop_style=prop_style)
+
+
+def _named(question: Question) -> tuple[int, int]:
+    """The kinds that a question names first and second, -1 where it names none."""
+    nouns = [form.parts[0] for form in question.form.forms() if form.name == "all"]
+    first, second, *_ = [*(ENTITIES.index(noun) for noun in nouns if noun in ENTITIES), -1, -1]
+    return first, second
