@@ -130,30 +130,32 @@ def render(
     path = png_file(drawing.out, f"{name}.png") if drawing.out or not where else Path()
     import numpy as np
 
-    from simtown.datasets.reading.locate import find
     from simtown.scenes.scene import SceneBatch
 
     if where is None:
         scene = SceneBatch.of([street.town().to_scene((width, height))])
     else:
+        from simtown.datasets.reading.locate import find  # HDF5 takes as long as drawing
+
         split, row, name = find(where)
         scene = split.scenes(np.array([row]))
         path = png_file(drawing.out, f"{name}.png")
-    import cv2
-
+    from simtown.core.portable_png import png_bytes
     from simtown.render.masks import nearness, palette_png
     from simtown.render.renderers import choose_device, make_renderer
 
     device = choose_device(drawing.device, complain, width, height)
     renderer = make_renderer("opengl" if drawing.renderer == "opengl" else device)
     frames = renderer.render(scene, width, height)
-    pictures = {"": frames.rgb[0][..., ::-1]}
+    files = {"": png_bytes(frames.rgb[0])}
     if drawing.depth:
+        import cv2
+
         depth = frames.depth[0]
         millimetres = np.where(np.isfinite(depth), np.clip(depth * 1000 + 0.5, 0, 65535), 0)
-        pictures["-depth"] = millimetres.astype(np.uint16)
-        pictures["-depth-view"] = cv2.applyColorMap(nearness(depth), cv2.COLORMAP_INFERNO)
-    files = {suffix: cv2.imencode(".png", pixels)[1].tobytes() for suffix, pixels in pictures.items()}
+        view = cv2.applyColorMap(nearness(depth), cv2.COLORMAP_INFERNO)
+        for suffix, pixels in (("-depth", millimetres.astype(np.uint16)), ("-depth-view", view)):
+            files[suffix] = cv2.imencode(".png", pixels)[1].tobytes()
     if drawing.masks:
         files["-masks"] = palette_png(frames.ids[0])
     contents = {
