@@ -413,7 +413,8 @@ def audit(
     name = str(store_of(dataset))
     data = open_dataset(dataset)
     examples = sum(len(data[split]) for split in data.splits)
-    with progress_of(f"audit {name}", run.PASSES * examples) as progress, workers.pool(examples) as pool:
+    work = examples // 4  # a piece has 65,536, and what small models need takes a process a second to import
+    with progress_of(f"audit {name}", run.PASSES * examples) as progress, workers.pool(work) as pool:
         findings = run.audit(data, pool, progress)
     summary = run.report(data.name, findings)
     if report_file:
