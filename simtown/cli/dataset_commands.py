@@ -130,12 +130,13 @@ def render(
     path = png_file(drawing.out, f"{name}.png") if drawing.out or not where else Path()
     import numpy as np
 
-    from simtown.datasets.reading.locate import find
     from simtown.scenes.scene import SceneBatch
 
     if where is None:
         scene = SceneBatch.of([street.town().to_scene((width, height))])
     else:
+        from simtown.datasets.reading.locate import find  # HDF5 takes as long as drawing
+
         split, row, name = find(where)
         scene = split.scenes(np.array([row]))
         path = png_file(drawing.out, f"{name}.png")
@@ -409,7 +410,8 @@ def audit(
     name = str(store_of(dataset))
     data = open_dataset(dataset)
     examples = sum(len(data[split]) for split in data.splits)
-    with progress_of(f"audit {name}", run.PASSES * examples) as progress, workers.pool(examples) as pool:
+    work = examples // 4  # a piece has 65,536, and what small models need takes a process a second to import
+    with progress_of(f"audit {name}", run.PASSES * examples) as progress, workers.pool(work) as pool:
         findings = run.audit(data, pool, progress)
     summary = run.report(data.name, findings)
     if report_file:

@@ -4,6 +4,7 @@ and depth visible; and files of pictures.
 
 import colorsys
 import io
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -84,7 +85,7 @@ def palette_png(ids: np.ndarray) -> bytes:
 
 
 def picture_file(
-    pixels: np.ndarray, picture_format: str = "PNG", palette: list[int] | None = None, **options: Any
+    pixels: np.ndarray, picture_format: str = "PNG", palette: Sequence[int] = (), **options: Any
 ) -> bytes:
     """A file of (h, w) uint8 or uint16, (h, w, 3) RGB or (h, w, 4) RGBA pixels, as Pillow writes it.
 
@@ -96,7 +97,7 @@ def picture_file(
 
     picture, data = Image.fromarray(pixels), io.BytesIO()
     if palette:
-        picture.putpalette(palette)
+        picture.putpalette(list(palette))
     if picture_format == "PNG":
         options = {"compress_level": 1, "compress_type": _RUN_LENGTHS, **options}
     picture.save(data, format=picture_format, **options)

@@ -12,7 +12,7 @@ PARTS: dict[str, Callable[[Results], str]] = {
     part.__name__: part
     for part in (
         *(speed.drawing, speed.on_card, speed.making, speed.starting, speed.crowds, speed.prompts),
-        *(speed.reading, speed.scale, tables.panel, tables.worlds),
+        *(speed.ledger, speed.reading, speed.scale, tables.panel, tables.worlds),
         *(tables.glance, tables.needs, tables.ratios, tables.additional, tables.exponents, tables.factors),
         *(tables.accuracies, tables.both, tables.chance),
         *(beside.search, beside.shares, beside.devices, beside.growth, conditions.axes),

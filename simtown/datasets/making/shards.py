@@ -217,9 +217,9 @@ def write_shard(
                 for name, (shape, kind) in forms.items():
                     # a pair of examples has one sequence or two
                     longest = (None, *shape) if settings.sequence else None
-                    rows = (task.count * settings.shots // each, *shape)
+                    whole = (task.count * settings.shots // each, *shape)
                     pictures[name] = file.create_dataset(
-                        name, rows, kind, chunks=(1, *shape), maxshape=longest, **_PACKED
+                        name, whole, kind, chunks=(1, *shape), maxshape=longest, **_PACKED
                     )
             for begin, end in batches(settings, task.count):
                 index = np.arange(task.start + begin, task.start + end)

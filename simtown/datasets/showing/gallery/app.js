@@ -77,7 +77,7 @@ const simtown = (() => {
     const image = new Image();
     image.onload = () => done(image);
     image.onerror = () => done(null);
-    image.src = `data/${key}.${key.startsWith("large/") ? "webp" : "jpg"}`;
+    image.src = `data/${key}.jpg`;
   }
   const sheets = loader(picture, refresh), details = loader(script, refresh), larges = loader(picture, refresh);
 
