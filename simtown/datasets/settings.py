@@ -19,13 +19,17 @@ from simtown.language.meaning.relations import DEFAULT_RELATIONS, RELATION_NAMES
 from simtown.language.words.questions import FAMILIES, STYLES
 from simtown.render.frames import check_size
 from simtown.scenes.paint import CHOICES
-from simtown.scenes.sequence import LEAST_PICTURES, MODES, MOST_PICTURES, USUAL_PICTURES
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS
 
 if TYPE_CHECKING:
     import numpy as np
 
 
+#: What the pictures of a sequence may differ in.
+MODES = ("time", "views", "change")
+#: Pictures of a sequence at least, at most, and if nothing is said.
+LEAST_PICTURES, MOST_PICTURES = 2, 8
+USUAL_PICTURES = {"time": 4, "views": 4, "change": 2}
 #: Version of the layout of shards and of the manifest (docs/data-format.md).
 SCHEMA = 3
 #: Most shards of a data set: the manifest has 300 bytes for each. Most examples of a shard: their scenes are

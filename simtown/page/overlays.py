@@ -50,7 +50,7 @@ def silhouettes(frame: Frame) -> dict[str, dict[str, Any]]:
         mask, (x0, y0, x1, y1) = found_mask
         box = [scale * side for side in (x0, y0, x1, y1)]
         pixels = np.pad(mask[y0:y1, x0:x1], 1).astype(float)
-        lines = contourpy.contour_generator(z=pixels).lines(0.5)
+        lines = map(np.asarray, contourpy.contour_generator(z=pixels).lines(0.5))
         corner = (
             x0 - 0.5,
             y0 - 0.5,
