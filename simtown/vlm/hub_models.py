@@ -13,7 +13,7 @@ from PIL import Image
 from simtown.core.options import SettingsError
 from simtown.core.pretrained import fingerprint, load_model, load_processor, model_directory, quietly
 from simtown.language.words.instructions import message_parts
-from simtown.vlm.vision_model import BatchedModel, Query, Said, Turn
+from simtown.vlm.vision_model import BatchedModel, Query, Said
 from simtown.vlm.vlm_settings import VlmSettings
 
 #: Most answers whose log-probabilities are asked for; of more, a reply is read.
@@ -95,8 +95,10 @@ class ChatModel(HubModel):
             for (_, choices), alike in groupby(sorted(queries, key=_form), _form):
                 group = list(alike)
                 prompts = [self._prompt(query) for query in group]
-                shown = [[*(turn.pictures for turn in q.turns), q.pictures] for q in group]
-                images = [[Image.fromarray(own) for some in each for own in some] for each in shown]
+                images = [
+                    [Image.fromarray(own) for turn in query.messages for own in turn.pictures]
+                    for query in group
+                ]
                 pictures = [own for own in images if own] or None
                 inputs = self._inputs(prompts, pictures, padding=True)
                 read = inputs["attention_mask"].sum(dim=1).tolist()
@@ -110,8 +112,9 @@ class ChatModel(HubModel):
     def _prompt(self, query: Query) -> str:
         """A query as the model's chat template words it."""
         chat = []
-        for role, words, pictures in (*query.turns, Turn("user", query.text, query.pictures)):
-            chat.append({"role": role, "content": message_parts(words, [{"type": "image"}] * len(pictures))})
+        for role, words, pictures, is_behind in query.messages:
+            parts = message_parts(words, [{"type": "image"}] * len(pictures), is_behind)
+            chat.append({"role": role, "content": parts})
         text: str = self._processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
         return text
 

@@ -12,7 +12,7 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import closing, suppress
 from email.utils import mktime_tz, parsedate_tz
@@ -22,7 +22,6 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import msgspec
-import numpy as np
 import requests
 
 from simtown.core import stopping
@@ -156,7 +155,7 @@ class ServerModel(VisionModel):
 
     def _said(self, query: Query) -> Said:
         """Ask until there is an answer. Raises UnreachableError if there is none."""
-        messages = [_message(*turn) for turn in (*query.turns, Turn("user", query.text, query.pictures))]
+        messages = [_message(turn) for turn in query.messages]
         temperature = 1 if self._settings.samples else 0
         request = {"model": self._model, "messages": messages, "temperature": temperature}
         request["max_tokens"] = self._settings.max_tokens
@@ -227,10 +226,10 @@ class ServerModel(VisionModel):
             raise UnreachableError("the run was stopped")
 
 
-def _message(role: str, text: str, pictures: Sequence[np.ndarray]) -> dict[str, Any]:
-    if role != "user":
-        return {"role": role, "content": text}
-    return user_message(text, *map(png_bytes, pictures))
+def _message(turn: Turn) -> dict[str, Any]:
+    if turn.role != "user":
+        return {"role": turn.role, "content": turn.text}
+    return user_message(turn.text, *map(png_bytes, turn.pictures), is_behind=turn.is_behind)
 
 
 def _within(seconds: float, work: Callable[[], Any]) -> Any:

@@ -29,6 +29,7 @@ class Turn(NamedTuple):
     role: str
     text: str
     pictures: tuple[np.ndarray, ...] = ()
+    is_behind: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,7 @@ class Query:
         question: the question alone.
         turns: messages before it.
         letters: by answer the letter of its option, if the answers are offered as options.
+        is_behind: whether the pictures stand behind the text, for models that get messages.
     """
 
     key: str
@@ -52,11 +54,17 @@ class Query:
     question: str = ""
     turns: tuple[Turn, ...] = ()
     letters: Mapping[str, str] = field(default_factory=dict)
+    is_behind: bool = False
 
     @property
     def picture(self) -> np.ndarray | None:
         """The first picture; None if there is none."""
         return self.pictures[0] if self.pictures else None
+
+    @property
+    def messages(self) -> tuple[Turn, ...]:
+        """The messages before the question, and the question."""
+        return *self.turns, Turn("user", self.text, self.pictures, self.is_behind)
 
     @property
     def spoken(self) -> tuple[str, ...]:

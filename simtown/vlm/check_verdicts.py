@@ -1,0 +1,140 @@
+"""Verdicts of ``simtown check``: whether a probe's difference reaches the model.
+
+A pair counts as *solved* if both of its questions are answered rightly. Without the difference both get one
+answer, or each a guess, and at most a quarter of the pairs is solved. So a probe is *delivered* if more pairs
+are solved than that (an exact binomial test), and *not delivered* if the control solves more of the same
+pairs (McNemar's exact test, by Holm's correction over all probes) and the probe at most half as many. Both
+tests are made once after each number of pairs in LOOKS, at a level that leaves 5 % for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from scipy import special, stats
+
+from simtown.complexity.intervals import holm, paired_difference
+from simtown.language.words.replies import read_reply, score_reply
+from simtown.vlm.vision_model import Query, Said
+
+#: Pairs after which a probe is judged.
+LOOKS = (4, 8, 12, 18)
+#: Level of each test.
+LEVEL = 0.05 / len(LOOKS)
+#: Share of the pairs that guesses solve at most.
+GUESSED = 0.25
+DELIVERED, NOT_DELIVERED, CANNOT_TELL = "delivered", "not delivered", "cannot tell"
+#: By how much twice the log-likelihood may fall within a 95 % interval, and the log spread of a threshold.
+_DROP, _SPREAD = float(stats.chi2.ppf(0.95, 1)), 0.25
+
+
+class PairRow(NamedTuple):
+    """What became of a pair of a probe.
+
+    Attributes:
+        test: whether its first question is answered rightly, and its second.
+        control: the same of the control's questions.
+        pixels: length of the vehicle, where a probe makes it smaller.
+    """
+
+    test: tuple[bool, bool]
+    control: tuple[bool, bool]
+    pixels: int
+
+
+class Verdict(msgspec.Struct, kw_only=True):
+    """What a probe found.
+
+    Attributes:
+        probe: its name.
+        about: what is delivered or not.
+        verdict: "delivered", "not delivered" or "cannot tell".
+        found: a sentence about it; "" if there is nothing to say.
+        pairs: how many were asked.
+        test: the share of them that the probe solves.
+        control: the share that the control solves.
+        difference: `control` less `test`.
+        low: lower end of its 95 % interval.
+        high: upper end.
+        p: of McNemar's test, one-sided, by Holm's correction over all probes.
+    """
+
+    probe: str
+    about: str
+    verdict: str = CANNOT_TELL
+    found: str = ""
+    pairs: int = 0
+    test: float = float("nan")
+    control: float = float("nan")
+    difference: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    p: float = 1.0
+
+
+def is_right(query: Query, said: Said) -> bool:
+    """Whether a reply gives the right answer; one that gives none is wrong."""
+    return score_reply(said.text, query.gold) == 1
+
+
+def answer_of(query: Query, said: Said) -> str | None:
+    """The answer that a reply gives."""
+    return read_reply(said.text, query.gold.type, query.gold.choices).answer
+
+
+def judge(verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]]) -> None:
+    """Fill the figures of all verdicts, and give a verdict where the tests allow one.
+
+    Args:
+        verdicts: of all probes; one that is not CANNOT_TELL keeps its verdict.
+        rows: the pairs of each probe by its name.
+    """
+    judged = [own for own in verdicts if rows.get(own.probe)]
+    for own in judged:
+        test, control = (
+            [all(pair) for pair in column] for column in list(zip(*rows[own.probe], strict=True))[:2]
+        )
+        found = paired_difference(control, test)
+        own.pairs, own.test, own.control = len(test), float(np.mean(test)), float(np.mean(control))
+        own.difference, own.low, own.high = (found[name] for name in ("difference", "low", "high"))
+        own.p = found["p"] / 2 if found["difference"] > 0 else 1.0
+    for own, p in zip(judged, holm([own.p for own in judged]), strict=True):
+        own.p = float(p)
+        guessed = float(stats.binom.sf(round(own.test * own.pairs) - 1, own.pairs, GUESSED))
+        if own.verdict != CANNOT_TELL:
+            continue
+        if own.p < LEVEL and own.test <= own.control / 2:
+            own.verdict = NOT_DELIVERED
+        elif guessed < LEVEL:
+            own.verdict = DELIVERED
+
+
+class Smallest(NamedTuple):
+    """The length of the smallest vehicle that is seen, in pixels of what was sent, and its 95 % interval."""
+
+    pixels: float
+    low: float
+    high: float
+
+
+def smallest_seen(pixels: Sequence[int], right: Sequence[bool]) -> Smallest:
+    """The length at which half of the vehicles are seen, by maximum likelihood; others are guessed.
+
+    Args:
+        pixels: (n,) lengths of the vehicles that were asked about.
+        right: (n,) whether the answer was right.
+
+    Returns:
+        Ends of the interval are 0 and infinity if they lie beyond all lengths.
+    """
+    grid = np.geomspace(1.0, 512.0, 181)
+    seen = special.expit(np.log(np.asarray(pixels, float) / grid[:, None]) / _SPREAD)
+    chance = 0.5 + 0.47 * seen  # a few replies are wrong however large a vehicle is
+    likelihood = np.log(np.where(np.asarray(right), chance, 1 - chance)).sum(axis=1)
+    inside = grid[2 * (likelihood.max() - likelihood) <= _DROP]
+    low = 0.0 if inside[0] == grid[0] else float(inside[0])
+    high = float("inf") if inside[-1] == grid[-1] else float(inside[-1])
+    return Smallest(float(grid[likelihood.argmax()]), low, high)
