@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
-from simtown.vlm.check_probes import Stage, street
-from simtown.vlm.check_run import SIDE
-from simtown.vlm.vision_model import Said, Turn, VisionModel
+from simtown.vlm.check_battery import SIDE
+from simtown.vlm.check_probes import street
+from simtown.vlm.vision_model import Said, VisionModel
 
 
 class Arrived(NamedTuple):
@@ -134,9 +134,7 @@ FAULTS = {
     "quarter turn": Fault("quarter-turn", of_picture(lambda own: own.each(np.rot90))),
     "width and height exchanged": Fault("width-height", of_picture(exchanged)),
     "stretched to a square": Fault("aspect", of_picture(lambda own: resized(own, SIDE, SIDE))),
-    "red and blue exchanged": Fault(
-        "colour", of_picture(lambda own: own._replace(rgb=own.rgb[:, :, ::-1]))
-    ),
+    "red and blue exchanged": Fault("colour", of_picture(lambda own: own._replace(rgb=own.rgb[:, :, ::-1]))),
     "without colour": Fault("colour", of_picture(grey)),
     "edges cropped": Fault("edges", of_picture(cropped)),
     "made small": Fault("resolution", of_picture(small)),
@@ -222,9 +220,10 @@ class Eye:
     def seen(self, messages):
         """What is seen, the digest of what arrived, and its tokens."""
         arrived = self.change(messages)
-        read = sum(len(own.text.split()) for own in arrived)
-        read += sum(np.prod([-(-side // 28) for side in it.mask.shape]) for own in arrived for it in own.pictures)
-        return perceive(arrived, self.acuity), digest(arrived), int(read)
+        shapes = [picture.mask.shape for own in arrived for picture in own.pictures]
+        read = sum(-(-height // 28) * -(-width // 28) for height, width in shapes)
+        read += sum(len(own.text.split()) for own in arrived)
+        return perceive(arrived, self.acuity), digest(arrived), read
 
     def answer(self, seen, place, choices):
         luck = Random(f"{self.seed}:{place}")

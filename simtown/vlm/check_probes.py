@@ -108,11 +108,11 @@ class Stage:
         vehicle = cut_out(KINDS[self.number % len(KINDS)], paint)
         length = length or LENGTH * min(ground.size)
         ratio = ratio or vehicle.width / vehicle.height
-        size = tuple(max(1, round(length * own)) for own in (min(1, ratio), min(1, 1 / ratio)))
-        vehicle = vehicle.resize(size, Image.Resampling.BOX)
+        wide, high = (max(1, round(length * own)) for own in (min(1, ratio), min(1, 1 / ratio)))
+        vehicle = vehicle.resize((wide, high), Image.Resampling.BOX)
         x, y = (
             min(max(round(share * whole - own / 2), 0), whole - own)
-            for share, whole, own in zip((u, v), ground.size, size, strict=True)
+            for share, whole, own in zip((u, v), ground.size, (wide, high), strict=True)
         )
         ground.paste(vehicle, (x, y), vehicle)
         return np.asarray(ground)
@@ -195,9 +195,9 @@ def width_height(stage: Stage) -> Pair:
     """A vehicle at one or the other end of a wide or a high picture."""
     is_wide = stage.number % 2 == 0
     if is_wide:
-        shape, ends = (1.5, 0.75), {"left": (0.12, 0.5), "right": (0.88, 0.5)}
+        shape, ends = (1.4, 0.8), {"left": (0.12, 0.5), "right": (0.88, 0.5)}
     else:
-        shape, ends = (0.75, 1.5), {"upper": (0.5, 0.12), "lower": (0.5, 0.88)}
+        shape, ends = (0.8, 1.4), {"upper": (0.5, 0.12), "lower": (0.5, 0.88)}
     shown = {answer: stage.shown(*where, shape=shape) for answer, where in ends.items()}
     question = f"In which half of the picture is the vehicle, {' or '.join(ends)}?"
     return stage.pair("width-height", question, shown)

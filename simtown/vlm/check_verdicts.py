@@ -2,9 +2,9 @@
 
 A pair counts as *solved* if both of its questions are answered rightly. Without the difference both get one
 answer, or each a guess, and at most a quarter of the pairs is solved. So a probe is *delivered* if more pairs
-are solved than that (an exact binomial test), and *not delivered* if the control solves more of the same
-pairs (McNemar's exact test, by Holm's correction over all probes) and the probe at most half as many. Both
-tests are made once after each number of pairs in LOOKS, at a level that leaves 5 % for all of them.
+are solved than that (an exact binomial test), and *not delivered* if fewer are solved than of the control
+(Fisher's exact test, by Holm's correction over all probes), and at most half as many. Both tests are made
+after each number of pairs in LOOKS alone, at a level that leaves 5 % for all of them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,9 @@ import numpy as np
 from scipy import special, stats
 
 from simtown.complexity.intervals import holm, paired_difference
-from simtown.language.words.replies import read_reply, score_reply
-from simtown.vlm.vision_model import Query, Said
 
 #: Pairs after which a probe is judged.
-LOOKS = (4, 8, 12, 18)
+LOOKS = (4, 6, 8, 12, 16)
 #: Level of each test.
 LEVEL = 0.05 / len(LOOKS)
 #: Share of the pairs that guesses solve at most.
@@ -59,7 +57,7 @@ class Verdict(msgspec.Struct, kw_only=True):
         difference: `control` less `test`.
         low: lower end of its 95 % interval.
         high: upper end.
-        p: of McNemar's test, one-sided, by Holm's correction over all probes.
+        p: of Fisher's test, one-sided, by Holm's correction over all probes.
     """
 
     probe: str
@@ -75,41 +73,41 @@ class Verdict(msgspec.Struct, kw_only=True):
     p: float = 1.0
 
 
-def is_right(query: Query, said: Said) -> bool:
-    """Whether a reply gives the right answer; one that gives none is wrong."""
-    return score_reply(said.text, query.gold) == 1
-
-
-def answer_of(query: Query, said: Said) -> str | None:
-    """The answer that a reply gives."""
-    return read_reply(said.text, query.gold.type, query.gold.choices).answer
-
-
 def judge(verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]]) -> None:
-    """Fill the figures of all verdicts, and give a verdict where the tests allow one.
+    """Fill the shares of all verdicts, and give a verdict where the tests allow one.
 
     Args:
         verdicts: of all probes; one that is not CANNOT_TELL keeps its verdict.
         rows: the pairs of each probe by its name.
     """
-    judged = [own for own in verdicts if rows.get(own.probe)]
+    judged, probabilities = [own for own in verdicts if rows.get(own.probe)], []
     for own in judged:
-        test, control = (
-            [all(pair) for pair in column] for column in list(zip(*rows[own.probe], strict=True))[:2]
-        )
-        found = paired_difference(control, test)
-        own.pairs, own.test, own.control = len(test), float(np.mean(test)), float(np.mean(control))
-        own.difference, own.low, own.high = (found[name] for name in ("difference", "low", "high"))
-        own.p = found["p"] / 2 if found["difference"] > 0 else 1.0
-    for own, p in zip(judged, holm([own.p for own in judged]), strict=True):
+        test, control = solved(rows[own.probe])
+        own.pairs, own.test, own.control = len(test), float(test.mean()), float(control.mean())
+        own.difference = own.control - own.test
+        both = int(control.sum() + test.sum())
+        probabilities.append(float(stats.hypergeom.sf(control.sum() - 1, 2 * len(test), both, len(test))))
+    for own, p in zip(judged, holm(probabilities), strict=True):
         own.p = float(p)
-        guessed = float(stats.binom.sf(round(own.test * own.pairs) - 1, own.pairs, GUESSED))
         if own.verdict != CANNOT_TELL:
             continue
+        guessed = stats.binom.sf(round(own.test * own.pairs) - 1, own.pairs, GUESSED)
         if own.p < LEVEL and own.test <= own.control / 2:
             own.verdict = NOT_DELIVERED
         elif guessed < LEVEL:
             own.verdict = DELIVERED
+
+
+def solved(rows: Sequence[PairRow]) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) bool each: which pairs of a probe are solved, and which of its control."""
+    return np.array([all(row.test) for row in rows]), np.array([all(row.control) for row in rows])
+
+
+def add_interval(own: Verdict, rows: Sequence[PairRow]) -> None:
+    """Fill the 95 % interval of a verdict's difference."""
+    test, control = solved(rows)
+    found = paired_difference(control, test)
+    own.low, own.high = found["low"], found["high"]
 
 
 class Smallest(NamedTuple):
@@ -118,6 +116,9 @@ class Smallest(NamedTuple):
     pixels: float
     low: float
     high: float
+
+    def __str__(self) -> str:
+        return f"{self.pixels:.0f} pixels ({self.low:.0f} to {self.high:.0f})"
 
 
 def smallest_seen(pixels: Sequence[int], right: Sequence[bool]) -> Smallest:
