@@ -48,15 +48,16 @@ def main() -> None:
             unsure = [
                 sum(own.verdict == CANNOT_TELL for own in battery.verdicts.values()) for battery in batteries
             ]
-            rows.add(
-                fault=name,
-                guessed=lapses,
-                named=mean({*probes} - {""} <= names for names in found) if probes != [""] else "",
-                nothing=mean(not names for names in found),
-                others=mean(bool(names - {*probes}) for names in found),
-                cannot_tell=mean(unsure),
-                queries=mean(len(battery.said) for battery in batteries),
-            )
+            row = {
+                "fault": name,
+                "guessed": lapses,
+                "named": mean({*probes} <= names for names in found) if probes != [""] else "",
+                "nothing": mean(not names for names in found),
+                "others": mean(bool(names - {*probes}) for names in found),
+                "cannot_tell": mean(unsure),
+                "questions": mean(len(battery.said) for battery in batteries),
+            }
+            rows.add(row)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,16 @@ questions of the battery by them. What it cannot see it guesses, and so it does 
 messages get equal answers.
 """
 
+import base64
 import io
+import json
 import re
+import threading
 from collections.abc import Callable
+from contextlib import contextmanager
 from functools import cache
 from hashlib import blake2b
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 from typing import NamedTuple
 
@@ -50,8 +55,8 @@ def arrive(picture):
     """A picture with the vehicle in it: what differs from the street that differs least."""
     known = streets(picture.shape[1], picture.shape[0])
     few = (known[:, ::8, ::8] != picture[::8, ::8]).any(axis=3).sum(axis=(1, 2))
-    mask = (known[few.argmin()] != picture).any(axis=2)
-    return Arrived(picture, mask.astype(np.float32))
+    masks = [(known[number] != picture).any(axis=2) for number in few.argsort(kind="stable")[:5]]
+    return Arrived(picture, min(masks, key=np.sum).astype(np.float32))
 
 
 def resized(picture, width, height):
@@ -167,7 +172,7 @@ def perceive(messages, acuity):
     if "Is there a vehicle" in text:
         return "yes" if any(boxes) else "no"
     if "the first or the second" in text:
-        return ("first", "second")[boxes.index(None) == 0] if len(boxes) == 2 and any(boxes) else None
+        return ("first", "second")[boxes[0] is None] if len(boxes) == 2 and None in boxes else None
     if boxes[0] is None:
         return None
     left, right, top, bottom = boxes[0]
@@ -248,6 +253,60 @@ class SimulatedModel(VisionModel):
                 self.kept[key] = self.eye.seen([message_of(*turn) for turn in query.messages])
             seen, place, read = self.kept[key]
             yield query, Said(self.eye.answer(seen, place, query.gold.choices), read=read, written=1)
+
+
+@contextmanager
+def serving(eye):
+    """A server on the loopback that answers as an eye; gives the name of the model."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *words):
+            pass
+
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            seen, place, read = eye.seen([received(message) for message in body["messages"]])
+            question = body["messages"][-1]["content"]
+            text = eye.answer(seen, place, choices_of(question))
+            reply = {
+                "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": read, "completion_tokens": 1},
+            }
+            content = json.dumps(reply).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"openai:http://127.0.0.1:{server.server_port}/v1#eye"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def received(message):
+    """A message as a server gets it: the texts, and the pictures that its data URLs hold."""
+    content = message["content"]
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    texts = [part["text"] for part in parts if part["type"] == "text"]
+    urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+    pngs = [base64.b64decode(url.partition(",")[2]) for url in urls]
+    pictures = [np.asarray(Image.open(io.BytesIO(png))) for png in pngs]
+    is_behind = bool(urls) and parts[-1]["type"] == "image_url"
+    text = next(text for text in texts if not re.fullmatch(r"Picture \d+:", text))
+    return message_of(message["role"], text, pictures, is_behind)
+
+
+def choices_of(parts):
+    """The two answers that a question names, in their order."""
+    text = parts if isinstance(parts, str) else " ".join(part.get("text", "") for part in parts)
+    listed = re.search(r"Answer with one of: (.*?), (.*)\.", text)
+    return (listed[1], listed[2]) if listed else ("yes", "no")
 
 
 def message_of(role, text, pictures=(), is_behind=False):

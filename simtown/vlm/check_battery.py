@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 from simtown.language.words.replies import score_reply
@@ -28,8 +28,11 @@ from simtown.vlm.vision_model import Query, Said, VisionModel, normalise
 SIDE = 448
 #: Questions that are asked again, one at a time.
 REPEATED = 8
-#: Lengths of the smallest vehicles: the first, and by how much it changes from look to look; and their ends.
-_FIRST, _STEP, _LEAST, _MOST = 24, 1.6, 4, 64
+#: Lengths of vehicles in adaptive probes: the first, the least and the largest. From look to look they change
+#: by a factor of 2.
+_FIRST, _LEAST, _MOST = 12, 3, 96
+#: Difference from which on a probe is asked further before others.
+_SUSPECT = 0.5
 #: Beginning of the key of a question that is asked again.
 _AGAIN = "again-"
 
@@ -81,20 +84,25 @@ class Battery:
         return fresh
 
     def rows(self) -> dict[str, list[PairRow]]:
-        """What became of the pairs of each probe."""
+        """What became of the pairs of each probe, without those of which a question was refused."""
 
         def outcome(pair: Pair) -> tuple[bool, bool]:
             return self.right[pair[0].key], self.right[pair[1].key]
 
         return {
-            name: [PairRow(outcome(test), outcome(control), pixels) for test, control, pixels in pairs]
+            name: [
+                PairRow(outcome(test), outcome(control), pixels)
+                for test, control, pixels in pairs
+                if not any(self.said[query.key].refused for query in (*test, *control))
+            ]
             for name, pairs in self.pairs.items()
         }
 
     def judge(self) -> dict[str, list[PairRow]]:
         """Judge all probes by what is there; gives the rows."""
         rows = self.rows()
-        judge([*self.verdicts.values()], rows)
+        slow = [name for name, probe in PROBES.items() if probe.is_adaptive]
+        judge([*self.verdicts.values()], rows, slow)
         return rows
 
 
@@ -109,44 +117,47 @@ def ask_battery(model: VisionModel, most: int, bar: Any = lambda count: None) ->
     Raises UnreachableError if the model stops answering.
     """
     battery, shuffle = Battery(model, most - REPEATED), random.Random(0).shuffle
-    still_open = {name: _FIRST for name, probe in PROBES.items() if battery.may_hold(probe)}
-    done = 0
-    for count in LOOKS:
+    still_open = [name for name, probe in PROBES.items() if battery.may_hold(probe)]
+    rows: dict[str, list[PairRow]] = {}
+    while still_open and battery.verdicts["picture"].verdict != NOT_DELIVERED:
+        # what looks lost is decided before the rest gets more questions
+        suspects = [name for name in still_open if battery.verdicts[name].difference >= _SUSPECT]
         planned: dict[str, Query] = {}
-        for name, pixels in still_open.items():
-            fresh = battery.plan(name, range(done, count), pixels)
+        for name in suspects or [*still_open]:
+            done = len(battery.pairs.get(name, ()))
+            pixels = _next_length(rows[name]) if PROBES[name].is_adaptive and done else _FIRST
+            fresh = battery.plan(name, range(done, min(look for look in LOOKS if look > done)), pixels)
             if len(battery.said) + len({*planned, *fresh}) > battery.most:
                 del battery.pairs[name][done:]
+                still_open.remove(name)
             else:
                 planned |= fresh
         asked = [*planned.values()]
         shuffle(asked)  # a server that refuses a kind of question must not refuse many in a row
         battery.ask(asked, bar)
         rows = battery.judge()
-        worth = [name for name in still_open if _is_worth_more(battery, name, count)]
-        worth.sort(key=lambda name: -battery.verdicts[name].difference)  # what may be lost comes first
-        still_open = {
-            name: _next_length(still_open[name], rows[name][done:]) if PROBES[name].is_adaptive else _FIRST
-            for name in worth
-        }
-        done = count
-        if not still_open or battery.verdicts["picture"].verdict == NOT_DELIVERED:
-            break
+        still_open = [name for name in still_open if _is_worth_more(battery.verdicts[name])]
     ask_again(battery, bar)
     finish(battery)
     return battery
 
 
-def _is_worth_more(battery: Battery, name: str, count: int) -> bool:
+def _is_worth_more(own: Verdict) -> bool:
     """Whether more pairs of a probe may tell: it is undecided, and its control is solved at times."""
-    own = battery.verdicts[name]
-    return own.verdict == CANNOT_TELL and own.pairs == count and own.control >= 0.5
+    return own.verdict == CANNOT_TELL and own.control >= 0.5 and own.pairs < LOOKS[-1]
 
 
-def _next_length(pixels: int, rows: Sequence[PairRow]) -> int:
-    """The length of the next vehicles: smaller if the control was solved, else larger."""
-    solved = sum(all(row.control) for row in rows) >= 0.75 * len(rows)
-    return round(min(max(pixels / _STEP if solved else pixels * _STEP, _LEAST), _MOST))
+def _next_length(rows: Sequence[PairRow]) -> int:
+    """The length of the next vehicles: half of the smallest that the control shows, if that may be seen."""
+    shares = {
+        length: mean(all(row.control) for row in rows if row.pixels == length)
+        for length in {row.pixels for row in rows}
+    }
+    seen = [length for length, share in shares.items() if share >= 0.75]
+    if not seen:
+        return min(2 * max(shares), _MOST)
+    smaller = max(min(seen) // 2, _LEAST)
+    return min(seen) if smaller in shares else smaller
 
 
 def ask_again(battery: Battery, bar: Any) -> None:
@@ -166,7 +177,7 @@ def finish(battery: Battery) -> None:
     verdicts["repeat"] = _repeat(battery)
     verdicts["tokens"] = _tokens(battery)
     for name, probe in PROBES.items():
-        if name in rows:
+        if rows.get(name):
             add_interval(verdicts[name], rows[name])
         verdicts[name].found = _found(battery, verdicts[name], probe, rows.get(name, []))
 
@@ -223,7 +234,7 @@ def _found(battery: Battery, own: Verdict, probe: Probe, rows: Sequence[PairRow]
         words = probe.reversed if probe.reversed and both_wrong > len(rows) / 2 else probe.lost
     elif own.verdict == CANNOT_TELL and rows:
         few = own.control < 0.5
-        words = "the model solves too few of the controls" if few else "too few questions, or a part is lost"
+        words = "the model solves too few of the controls" if few else "undecided: a part may be lost"
     if own.probe == "resolution" and rows:
         lengths = [row.pixels for row in rows]
         large = smallest_seen(lengths, [row.test[0] for row in rows])

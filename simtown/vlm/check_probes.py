@@ -362,7 +362,7 @@ PROBES = {
     ),
     "detail": Probe(
         "fine colours", small_colour, "pictures are compressed with loss, as JPEG does",
-        control=small_grey, is_adaptive=True,
+        "red and blue are exchanged", control=small_grey, is_adaptive=True,
     ),
     "system-text": Probe("the system's message", system_text, "it is dropped", "", user_text, _TURNS),
     "earlier-turn": Probe("a picture of an earlier message", earlier_turn, "it is dropped", needs=_TURNS),

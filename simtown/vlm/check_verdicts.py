@@ -9,7 +9,7 @@ after each number of pairs in LOOKS alone, at a level that leaves 5 % for all of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -20,13 +20,16 @@ from simtown.complexity.intervals import holm, paired_difference
 
 #: Pairs after which a probe is judged.
 LOOKS = (4, 6, 8, 12, 16)
+#: Pairs before which a probe that becomes harder is not called delivered.
+MANY = 8
 #: Level of each test.
 LEVEL = 0.05 / len(LOOKS)
 #: Share of the pairs that guesses solve at most.
 GUESSED = 0.25
 DELIVERED, NOT_DELIVERED, CANNOT_TELL = "delivered", "not delivered", "cannot tell"
-#: By how much twice the log-likelihood may fall within a 95 % interval, and the log spread of a threshold.
-_DROP, _SPREAD = float(stats.chi2.ppf(0.95, 1)), 0.25
+#: By how much twice the log-likelihood may fall within a 95 % interval: more than 3.84, since there are few
+#: answers; and the log spread of a threshold.
+_DROP, _SPREAD = 5.0, 0.25
 
 
 class PairRow(NamedTuple):
@@ -73,12 +76,15 @@ class Verdict(msgspec.Struct, kw_only=True):
     p: float = 1.0
 
 
-def judge(verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]]) -> None:
+def judge(
+    verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]], slow: Collection[str] = ()
+) -> None:
     """Fill the shares of all verdicts, and give a verdict where the tests allow one.
 
     Args:
         verdicts: of all probes; one that is not CANNOT_TELL keeps its verdict.
         rows: the pairs of each probe by its name.
+        slow: probes that become harder, which are not called delivered before MANY pairs.
     """
     judged, probabilities = [own for own in verdicts if rows.get(own.probe)], []
     for own in judged:
@@ -94,7 +100,7 @@ def judge(verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]]) ->
         guessed = stats.binom.sf(round(own.test * own.pairs) - 1, own.pairs, GUESSED)
         if own.p < LEVEL and own.test <= own.control / 2:
             own.verdict = NOT_DELIVERED
-        elif guessed < LEVEL:
+        elif guessed < LEVEL and (own.probe not in slow or own.pairs >= MANY):
             own.verdict = DELIVERED
 
 
@@ -118,6 +124,10 @@ class Smallest(NamedTuple):
     high: float
 
     def __str__(self) -> str:
+        if self.low == 0:
+            return f"at most {self.high:.0f} pixels"
+        if self.high == float("inf"):
+            return f"over {self.low:.0f} pixels"
         return f"{self.pixels:.0f} pixels ({self.low:.0f} to {self.high:.0f})"
 
 
