@@ -15,12 +15,13 @@ from simtown.core.tables import Table
 from simtown.datasets.showing.gallery import assemble, base_style
 from simtown.probes.model_names import without_folders
 from simtown.vlm.check_battery import Battery
+from simtown.vlm.check_probes import PROBES
 from simtown.vlm.check_run import CheckReport, notes
 from simtown.vlm.check_verdicts import CANNOT_TELL, DELIVERED, LOOKS, NOT_DELIVERED, Verdict
 from simtown.vlm.vision_model import Query
 
 #: Pixels of a picture's height on the page, twice what is shown.
-_THUMB = 64
+_THUMB = 56
 _CLASSES = {DELIVERED: "delivered", NOT_DELIVERED: "lost", CANNOT_TELL: "unsure"}
 _NOTE = (
     "A pair is solved if both of its questions, which have the same words and different answers, are "
@@ -60,7 +61,10 @@ def page(report: CheckReport) -> str:
     for name, own in report.battery.verdicts.items():
         others = [battery.verdicts[name] for battery in report.batteries.values()]
         found = "; ".join(dict.fromkeys(each.found for each in others if each.found))
-        cells = [f"<td><b>{name}</b><br>{own.about}</td>", f"<td>{_pair(report.battery, name)}</td>"]
+        cells = [
+            f"<td><b>{name}</b> {'' if same else own.about}</td>",
+            f'<td class="pair">{_pair(report.battery, name)}</td>',
+        ]
         cells += [f"<td>{count}</td>" for count in _counts(own)]
         cells += [f"<td>{_interval(own)}</td>"]
         cells += [f'<td class="verdict {_CLASSES[each.verdict]}">{each.verdict}</td>' for each in others]
@@ -70,6 +74,7 @@ def page(report: CheckReport) -> str:
     asked = ", ".join(f"{len(battery.said)} questions" for battery in report.batteries.values())
     remarks = [remark for battery in report.batteries.values() for remark in notes(battery)]
     parts = {
+        "name": _escape(without_folders(report.model)),
         "about": f"does the path to the model deliver what was sent? · {asked}",
         "headline": _escape(report.headline()),
         "table": "\n".join(f"<tr>{row}</tr>" for row in rows),
@@ -92,7 +97,7 @@ def _interval(own: Verdict) -> str:
     """A difference with its interval, drawn from -1 to 1."""
     if own.low != own.low:
         return ""
-    low, middle, high = (60 + 58 * value for value in (own.low, own.difference, own.high))
+    low, middle, high = (60 + 54 * value for value in (own.low, own.difference, own.high))
     label = f"{own.difference:+.2f} ({own.low:+.2f} to {own.high:+.2f})"
     return (
         f'<svg viewBox="0 0 120 20" role="img" aria-label="{label}"><title>{label}</title>'
@@ -105,12 +110,15 @@ def _interval(own: Verdict) -> str:
 def _pair(battery: Battery, name: str) -> str:
     """The pictures of a probe's first pair."""
     pairs = battery.pairs.get(name)
-    return " ".join(map(_thumbnail, pairs[0][0])) if pairs else ""
+    is_small = name in PROBES and PROBES[name].is_adaptive
+    return " ".join(_thumbnail(query, is_small) for query in pairs[0][0]) if pairs else ""
 
 
-def _thumbnail(query: Query) -> str:
-    """The pictures of a question in a row; its right answer, if it has none."""
+def _thumbnail(query: Query, is_small: bool) -> str:
+    """The pictures of a question in a row, or their middle; its right answer, if it has none."""
     pictures = [picture for turn in query.messages for picture in turn.pictures]
+    if is_small:
+        pictures = [middle(picture) for picture in pictures]
     answer = _escape(query.gold.answer)
     if not pictures:
         return f"“{answer}”"
@@ -118,6 +126,12 @@ def _thumbnail(query: Query) -> str:
     beside(pictures).save(content, "WEBP", quality=80)
     encoded = b64encode(content.getvalue()).decode()
     return f'<img src="data:image/webp;base64,{encoded}" alt="{answer}" title="{answer}">'
+
+
+def middle(picture: np.ndarray, side: int = _THUMB) -> np.ndarray:
+    """The middle of a picture."""
+    top, left = ((length - side) // 2 for length in picture.shape[:2])
+    return picture[top : top + side, left : left + side]
 
 
 def beside(pictures: Sequence[np.ndarray], height: int = _THUMB) -> Image.Image:
