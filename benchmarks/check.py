@@ -35,7 +35,7 @@ def main() -> None:
     cases |= {" + ".join(two): (both(*two), [FAULTS[own].probe for own in two]) for two in PAIRS}
     for name, (change, probes) in cases.items():
         seen = {}
-        flips = 0.3 if name == "temperature 1" else 0.0
+        flips = 0.5 if name == "temperature 1" else 0.0
         for lapses in LAPSES:
             batteries = [
                 ask_battery(SimulatedModel(Eye(change, lapses, seed=seed, flips=flips), seen), QUERIES)

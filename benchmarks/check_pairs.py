@@ -1,6 +1,6 @@
 """Draw a pair of each probe of `simtown check`, for docs/check.md.
 
-    python benchmarks/check_pairs.py --out docs/check-pairs.png
+python benchmarks/check_pairs.py --out docs/check-pairs.webp
 """
 
 import numpy as np
@@ -38,12 +38,12 @@ def cell(name, probe, font):
 
 
 def main() -> None:
-    args = options(__doc__, out="docs/check-pairs.png")
+    args = options(__doc__, out="docs/check-pairs.webp")
     font = ImageFont.load_default(14)
     cells = [cell(name, probe, font) for name, probe in PROBES.items() if name != "system-text"]
     half = -(-len(cells) // 2)
     columns = [np.vstack(cells[start : start + half]) for start in (0, half)]
-    Image.fromarray(np.hstack(columns)).quantize(64).save(args.out, optimize=True)
+    Image.fromarray(np.hstack(columns)).save(args.out, quality=85)
 
 
 if __name__ == "__main__":

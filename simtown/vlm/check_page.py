@@ -57,7 +57,7 @@ def page(report: CheckReport) -> str:
     heads = ["Probe", "A pair", "Solved", "Control", "Less", *names]
     same = {record["probe"]: record for record in report.differences}
     heads += [*(["Same answers"] if same else []), "Found"]
-    rows = ["".join(f"<th>{_escape(head)}</th>" for head in heads)]
+    rows = ["".join(f"<th>{_escape(head).replace('/', '/<wbr>')}</th>" for head in heads)]
     for name, own in report.battery.verdicts.items():
         others = [battery.verdicts[name] for battery in report.batteries.values()]
         found = "; ".join(dict.fromkeys(each.found for each in others if each.found))

@@ -97,6 +97,11 @@ class CheckReport:
         return ALL_WELL if DELIVERED in paired else NOTHING_TOLD
 
     def headline(self) -> str:
+        """The result in a sentence, and where two models differ."""
+        differing = ", ".join(record["probe"] for record in self.differences if record["p"] < 0.05)
+        return f"{self._result()} The two differ: {differing}." if differing else self._result()
+
+    def _result(self) -> str:
         """The result in a sentence."""
         names = [
             own.probe
