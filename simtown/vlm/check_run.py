@@ -32,7 +32,7 @@ def compare(first: Battery, second: Battery) -> list[dict[str, Any]]:
     """Replies of two models to the same questions, by probe.
 
     Returns:
-        A record for each probe: "same", the share of its questions with one answer; "difference" of the
+        A record for each probe: "same", the share of questions with one answer or reply; "difference" of the
         shares that are right, first less second, "low", "high" and "p" (Holm's correction), paired by
         question and clustered by pair; "logprob", the mean distance of the answers' log-probabilities, None
         if a model does not give them.
@@ -43,7 +43,7 @@ def compare(first: Battery, second: Battery) -> list[dict[str, Any]]:
         replies = [(query, first.said[query.key], second.said[query.key]) for query in queries]
         right, others = ([battery.right[query.key] for query in queries] for battery in (first, second))
         found = paired_difference(right, others, np.arange(len(queries)) // 2)
-        same = np.mean([_answer(query, one) == _answer(query, other) for query, one, other in replies])
+        same = np.mean([_reply(query, one) == _reply(query, other) for query, one, other in replies])
         scored = [(one.scores, other.scores) for _, one, other in replies if one.scores and other.scores]
         apart = [np.abs(_logprobs(one) - _logprobs(other)).mean() for one, other in scored]
         kept = {key: found[key] for key in ("difference", "low", "high", "n", "p")}
@@ -56,6 +56,11 @@ def compare(first: Battery, second: Battery) -> list[dict[str, Any]]:
 
 def _answer(query: Query, said: Said) -> str | None:
     return read_reply(said.text, query.gold.type, query.gold.choices).answer
+
+
+def _reply(query: Query, said: Said) -> str:
+    """The answer of a reply, or the whole reply if it gives none."""
+    return _answer(query, said) or said.text
 
 
 def _logprobs(scores: Sequence[float]) -> np.ndarray:

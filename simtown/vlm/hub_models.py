@@ -167,7 +167,8 @@ class ChatModel(HubModel):
 
 def _form(query: Query) -> tuple[Any, ...]:
     """The shape that queries of one batch share: the shapes of the pictures, and the answers."""
-    return tuple(picture.shape for picture in query.pictures), query.spoken
+    shapes = [picture.shape for turn in query.messages for picture in turn.pictures]
+    return tuple(shapes), query.spoken
 
 
 def _continued(inputs: dict[str, Any], ids: torch.Tensor) -> dict[str, Any]:

@@ -114,3 +114,21 @@ def test_a_model_of_the_hub_gets_them(tmp_path, family):
                 ids = inputs["input_ids"][0]
                 forms.append(sum(float(each[at - 1, ids[at]]) for at in range(start, len(ids))))
             assert score == pytest.approx(np.logaddexp.reduce(forms), rel=1e-4, abs=2e-4)
+
+
+@pytest.mark.parametrize("family", ["llava", "idefics3"])
+def test_pictures_of_earlier_messages_do_not_mix_with_questions_without_one(tmp_path, family):
+    path = build(family, tmp_path / family)
+    earlier = (Turn("user", "Here is a picture.", (noise(1),)), Turn("assistant", "I see it."))
+    asked = [query(key="blind"), query(key="earlier", turns=earlier)]
+    asked += [
+        query(pictures=(noise(1),), key="before"),
+        query(pictures=(noise(1),), key="behind", is_behind=True),
+    ]
+    together, alone = (
+        {own.key: said.scores for own, said in open_model(f"hf:{path}", VlmSettings(batch=batch)).ask(asked)}
+        for batch in (8, 1)
+    )
+    for key, scores in together.items():
+        assert scores == pytest.approx(alone[key], rel=1e-4, abs=2e-4)
+    assert len({*together.values()}) == 4
