@@ -238,6 +238,10 @@ class Eye:
         return guess if seen is None or luck.random() < self.lapses else seen
 
 
+#: Messages by question, before any fault.
+SENT = {}
+
+
 class SimulatedModel(VisionModel):
     """An eye as a model in this process; `kept` holds what is seen by question, for other eyes of a fault."""
 
@@ -248,9 +252,12 @@ class SimulatedModel(VisionModel):
 
     def ask(self, queries):
         for query in queries:
-            key = query.key.removeprefix("again-"), query.picture is not None and query.picture.shape
+            shapes = [own.shape for turn in query.messages for own in turn.pictures]
+            key = query.key.removeprefix("again-"), str(shapes)
+            if key not in SENT:
+                SENT[key] = [message_of(*turn) for turn in query.messages]
             if key not in self.kept:
-                self.kept[key] = self.eye.seen([message_of(*turn) for turn in query.messages])
+                self.kept[key] = self.eye.seen(SENT[key])
             seen, place, read = self.kept[key]
             yield query, Said(self.eye.answer(seen, place, query.gold.choices), read=read, written=1)
 

@@ -133,7 +133,7 @@ class Stage:
         for answer, shown in by_answer.items():
             pictures = shown if isinstance(shown, tuple) else (shown,)
             gold = Gold(kind, answer, choices)
-            key = f"{name}:{self.number}:{answer}"
+            key = f"{name}:{self.number}:{self.pixels}:{answer}"
             queries.append(replace(Query(key, pictures, text, gold, question), **changes))
         return queries[0], queries[1]
 

@@ -10,6 +10,7 @@ after each number of pairs in LOOKS alone, at a level that leaves 5 % for all of
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import msgspec
@@ -91,17 +92,29 @@ def judge(
         test, control = solved(rows[own.probe])
         own.pairs, own.test, own.control = len(test), float(test.mean()), float(control.mean())
         own.difference = own.control - own.test
-        both = int(control.sum() + test.sum())
-        probabilities.append(float(stats.hypergeom.sf(control.sum() - 1, 2 * len(test), both, len(test))))
+        probabilities.append(_as_many(int(control.sum()), int(test.sum()), len(test)))
     for own, p in zip(judged, holm(probabilities), strict=True):
         own.p = float(p)
         if own.verdict != CANNOT_TELL:
             continue
-        guessed = stats.binom.sf(round(own.test * own.pairs) - 1, own.pairs, GUESSED)
+        least = MANY if own.probe in slow else LOOKS[0]
+        guessed = _by_guessing(round(own.test * own.pairs), own.pairs)
         if own.p < LEVEL and own.test <= own.control / 2:
             own.verdict = NOT_DELIVERED
-        elif guessed < LEVEL and (own.probe not in slow or own.pairs >= MANY):
+        elif guessed < LEVEL and own.pairs >= least:
             own.verdict = DELIVERED
+
+
+@cache
+def _as_many(control: int, test: int, pairs: int) -> float:
+    """The probability that the control has so many of the solved pairs, if none is harder (Fisher's test)."""
+    return float(stats.hypergeom.sf(control - 1, 2 * pairs, control + test, pairs))
+
+
+@cache
+def _by_guessing(count: int, pairs: int) -> float:
+    """The probability that guesses solve so many pairs."""
+    return float(stats.binom.sf(count - 1, pairs, GUESSED))
 
 
 def solved(rows: Sequence[PairRow]) -> tuple[np.ndarray, np.ndarray]:
