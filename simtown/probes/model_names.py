@@ -39,6 +39,11 @@ def title_of(model: str) -> str:
     return _PATH.sub("", without_folders(model))
 
 
+def slug_of(model: str) -> str:
+    """The name of a model as a part of a file's name."""
+    return re.sub(r"[^\w.]+", "-", title_of(model)).strip("-.")
+
+
 def model_problem(spec: str) -> str:
     """What can be said against the name of a language model before it is opened, "" if nothing."""
     kind, colon, place = spec.partition(":")

@@ -131,7 +131,7 @@ class AskedExample:
         gold, question = self.gold(), self.example.question
         text = prompt(question, gold.type, gold.choices)
         key = f"{self.asked.split}:{self.number}"
-        return Query(key, self.example.image, text, gold, question)
+        return Query(key, (self.example.image,), text, gold, question)
 
     def changed(self, suffix: str, **changes: Any) -> Query:
         """The question with other values of some attributes of :class:`Query`; the key gets a suffix."""

@@ -38,14 +38,14 @@ _STEP = 37
 
 def no_picture(one: AskedExample) -> list[Query]:
     """The question alone: what can be guessed."""
-    return [one.changed("none", picture=None)]
+    return [one.changed("none", pictures=())]
 
 
 def other_picture(one: AskedExample) -> list[Query]:
     """The question about the picture of another scene, half a split away: whether the model looks at all."""
     n = len(one.asked)
     other = one.asked.examples[(one.number + n // 2) % n]
-    return [one.changed("other", picture=other.image)] if n > 1 else []
+    return [one.changed("other", pictures=(other.image,))] if n > 1 else []
 
 
 def mirrored(one: AskedExample) -> list[Query]:
@@ -54,7 +54,7 @@ def mirrored(one: AskedExample) -> list[Query]:
     if gold is None:
         return []
     gold = replace(gold, answer=MIRROR.get(gold.answer, gold.answer))
-    return [one.changed("mirror", picture=np.ascontiguousarray(one.example.image[:, ::-1]), gold=gold)]
+    return [one.changed("mirror", pictures=(np.ascontiguousarray(one.example.image[:, ::-1]),), gold=gold)]
 
 
 def exchanged(one: AskedExample) -> list[Query]:

@@ -41,7 +41,7 @@ class Prompting:
             example = self.train[place]
             worked = self._lettered(example.query(), place)
             answer = worked.letters.get(worked.gold.answer, worked.gold.answer)
-            turns += [Turn("user", worked.text, example.example.image), Turn("assistant", answer)]
+            turns += [Turn("user", worked.text, worked.pictures), Turn("assistant", answer)]
         return replace(self._lettered(query, number), turns=tuple(turns))
 
     @cached_property

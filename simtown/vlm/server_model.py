@@ -22,7 +22,6 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import msgspec
-import numpy as np
 import requests
 
 from simtown.core import stopping
@@ -57,7 +56,7 @@ _LAST_WORDS = 0.8
 class ServerModel(VisionModel):
     """A model of a server, by its URL and name: "http://localhost:8000/v1#Qwen/Qwen2-VL-2B-Instruct"."""
 
-    holds_turns = True
+    holds_turns = holds_several = True
 
     def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
         url, _, self._model = place.partition("#")
@@ -156,7 +155,7 @@ class ServerModel(VisionModel):
 
     def _said(self, query: Query) -> Said:
         """Ask until there is an answer. Raises UnreachableError if there is none."""
-        messages = [_message(*turn) for turn in (*query.turns, Turn("user", query.text, query.picture))]
+        messages = [_message(turn) for turn in query.messages]
         temperature = 1 if self._settings.samples else 0
         request = {"model": self._model, "messages": messages, "temperature": temperature}
         request["max_tokens"] = self._settings.max_tokens
@@ -227,10 +226,10 @@ class ServerModel(VisionModel):
             raise UnreachableError("the run was stopped")
 
 
-def _message(role: str, text: str, picture: np.ndarray | None) -> dict[str, Any]:
-    if role != "user":
-        return {"role": role, "content": text}
-    return user_message(text, None if picture is None else png_bytes(picture))
+def _message(turn: Turn) -> dict[str, Any]:
+    if turn.role != "user":
+        return {"role": turn.role, "content": turn.text}
+    return user_message(turn.text, *map(png_bytes, turn.pictures), is_behind=turn.is_behind)
 
 
 def _within(seconds: float, work: Callable[[], Any]) -> Any:

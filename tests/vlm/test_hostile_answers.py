@@ -201,7 +201,7 @@ def test_a_key_is_never_shown(paper, tmp_path, monkeypatch):
         assert "sk-s" not in str(refusal.value)
 
 
-QUERY = Query("test:0", None, "", Gold("truth", "yes", ("yes", "no")))
+QUERY = Query("test:0", (), "", Gold("truth", "yes", ("yes", "no")))
 texts, numbers = some.text(some.characters()), some.floats() | some.integers()
 anything = some.none() | texts | numbers | some.lists(some.none())
 
