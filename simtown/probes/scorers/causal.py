@@ -12,7 +12,6 @@ from simtown.probes.scorers.batching import NODES, Tree, distinct, grow
 from simtown.probes.scorers.huggingface import LanguageModel, rounding
 from simtown.probes.scorers.spelling import Tokens, split_at_blank
 
-
 #: Settings of models whose tokens see so many others at most.
 _WINDOWS = ("sliding_window", "window_size", "attention_chunk_size")
 
