@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 #: Numbers that a bootstrap of a mean draws at once.
 BLOCK = 4_000_000
@@ -83,6 +82,8 @@ class McNemar(NamedTuple):
 
 def mcnemar(right_a: np.ndarray, right_b: np.ndarray) -> McNemar:
     """Test whether two models are right equally often, given which of the same (n,) decisions are right."""
+    from scipy import stats
+
     b, c = int((right_a & ~right_b).sum()), int((~right_a & right_b).sum())
     if b + c == 0:
         return McNemar(0, 0, 1.0, 1.0, 1.0)
@@ -98,6 +99,8 @@ def stars(p: float) -> str:
 
 def benjamini_hochberg(p: Sequence[float]) -> np.ndarray:
     """(n,) p-values adjusted for the false discovery rate over all of them; NaN counts for nothing."""
+    from scipy import stats
+
     p_values = np.asarray(p, dtype=np.float64)
     result = np.full_like(p_values, np.nan)
     kept = np.isfinite(p_values)
@@ -128,6 +131,8 @@ class Correlation(NamedTuple):
 
 def spearman(x: np.ndarray, y: np.ndarray) -> Correlation:
     """Spearman's rank correlation of (n,) values; ties have average ranks."""
+    from scipy import stats
+
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Correlation(len(x), float("nan"), float("nan"))
     correlation = stats.spearmanr(x, y)
@@ -159,6 +164,8 @@ def difference(a: np.ndarray, b: np.ndarray) -> PairedDifference:
 
     Equal differences have no deviation: p of the paired test is NaN; Welch's where all of a and all of b are.
     """
+    from scipy import stats
+
     kept = np.isfinite(a) & np.isfinite(b)
     a, b = a[kept], b[kept]
     if not len(a):
@@ -178,6 +185,8 @@ def spearman_rows(a: np.ndarray, b: np.ndarray, among: np.ndarray | None = None)
 
     Ties have average ranks. `among` (n, c) bool are the columns that are ranked in each row; None: all.
     """
+    from scipy import stats
+
     ranked = np.ones(a.shape, dtype=bool) if among is None else among
     ranks = []
     for x in (a, b):
