@@ -74,15 +74,10 @@ def is_study(context: typer.Context, settings: Any, out: Path | None, **source: 
 def runner(name: str) -> tuple[Callable[..., Results], AbstractContextManager[Any]]:
     """The runner of a study, and its progress bar."""
     need()
-    from simtown.probes.item_study import ASK
+    from simtown.probes.studies import STUDIES
     from simtown.probes.study import run
 
-    study = ASK
-    if name != ASK.name:  # the papers' studies take a second to import
-        from simtown.probes.studies import STUDIES
-
-        study = STUDIES[name]
-    return partial(run, study), one_bar()
+    return partial(run, STUDIES[name]), one_bar()
 
 
 def show_results(results: Results) -> None:

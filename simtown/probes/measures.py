@@ -139,15 +139,30 @@ def spearman(x: np.ndarray, y: np.ndarray) -> Correlation:
     return Correlation(len(x), float(correlation.statistic), float(correlation.pvalue))
 
 
-def mean_interval(values: np.ndarray, replicates: int = 2_000, seed: int = 0) -> tuple[float, float]:
-    """95 % bootstrap interval of the mean of (n,) values, without those that are NaN."""
-    kept = values[np.isfinite(values)]
-    n = len(kept)
+def mean_interval(
+    values: np.ndarray, replicates: int = 2_000, seed: int = 0, clusters: np.ndarray | None = None
+) -> tuple[float, float]:
+    """95 % bootstrap interval of the mean of (n,) values, without those that are NaN.
+
+    `clusters` (n,) are names: values of one name are drawn together, unless all have the same.
+    """
+    finite = np.isfinite(values)
+    kept = values[finite]
+    names, cluster = np.unique(np.zeros(0) if clusters is None else clusters[finite], return_inverse=True)
+    if len(names) > 1:
+        sums, times = np.bincount(cluster, kept), np.bincount(cluster)
+    else:
+        sums, times = kept, np.ones(len(kept), dtype=np.int64)
+    n = len(sums)
     if not n:
         return float("nan"), float("nan")
     generator, block = np.random.default_rng(seed), max(1, BLOCK // n)
     sizes = [min(block, replicates - begin) for begin in range(0, replicates, block)]
-    return interval(np.concatenate([group_draws(n, size, generator) @ kept / n for size in sizes]))
+    means = []
+    for size in sizes:
+        draws = group_draws(n, size, generator)
+        means.append(draws @ sums / (draws @ times))
+    return interval(np.concatenate(means))
 
 
 class PairedDifference(NamedTuple):

@@ -6,7 +6,7 @@ Rows that begin alike can be one tree, whose nodes are their tokens: a model rea
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,11 @@ class Tree:
         return min(self.ends) < OPEN
 
 
+def shared(a: Sequence[Any], b: Sequence[Any]) -> int:
+    """How many entries two sequences begin with alike."""
+    return next((i for i, x, y in zip(count(), a, b) if x != y), min(len(a), len(b)))
+
+
 def grow(rows: Sequence[Sequence[int]], most: int) -> tuple[list[Tree], list[tuple[int, list[int]]]]:
     """Trees of all rows; of every row the number of its tree, and its nodes there.
 
@@ -52,19 +57,19 @@ def grow(rows: Sequence[Sequence[int]], most: int) -> tuple[list[Tree], list[tup
     path: list[int] = []
     for number in sorted(range(len(rows)), key=rows.__getitem__, reverse=True):
         row = rows[number]
-        shared = next((i for i, a, b in zip(count(), row, before) if a != b), min(len(row), len(before)))
-        new = len(row) - shared
+        known = shared(row, before)
+        new = len(row) - known
         room = min(most, max(NODES, 2 * len(row))) - new
-        if not trees or (new and (4 * shared < len(row) or len(trees[-1].ids) > room)):
+        if not trees or (new and (4 * known < len(row) or len(trees[-1].ids) > room)):
             trees.append(Tree())
-            path, shared, new = [], 0, len(row)
+            path, known, new = [], 0, len(row)
         tree, begin = trees[-1], len(trees[-1].ids)
         if new:
-            for node in path[shared:]:
+            for node in path[known:]:
                 tree.ends[node] = begin
-            path = [*path[:shared], *range(begin, begin + new)]
-            tree.ids.extend(row[shared:])
-            tree.depths.extend(range(shared, len(row)))
+            path = [*path[:known], *range(begin, begin + new)]
+            tree.ids.extend(row[known:])
+            tree.depths.extend(range(known, len(row)))
             tree.ends.extend([OPEN] * new)
             before = row
         places[number] = len(trees) - 1, path[: len(row)]

@@ -7,11 +7,13 @@ import numpy as np
 import torch
 
 from simtown.core.pretrained import quietly
-from simtown.probes.scorers.base import ScorerSettings
+from simtown.probes.scorers.base import ScorerSettings, TokenScores
 from simtown.probes.scorers.batching import NODES, Tree, distinct, grow
 from simtown.probes.scorers.huggingface import LanguageModel, rounding
 from simtown.probes.scorers.spelling import Tokens, split_at_blank
 
+#: The message that a text without a context replies to.
+ALONE = "Write one sentence."
 #: Settings of models whose tokens see so many others at most.
 _WINDOWS = ("sliding_window", "window_size", "attention_chunk_size")
 
@@ -31,9 +33,9 @@ class Causal(LanguageModel):
         if start is None:
             without = "so the first word would have no probability: give another model"
             raise ValueError(f"{name} has no token that begins a text (bos_token, eos_token), {without}")
-        self._start = int(start)
+        self.lead = (int(start),)
         super().__init__(name, model, tokenizer, settings)
-        if _looks_ahead(self.model, self._start):
+        if _looks_ahead(self.model, int(start)):
             other = "give a causal or a masked language model"
             raise ValueError(
                 f"{name} is not a causal language model, though its config.json says so: {other}"
@@ -44,7 +46,7 @@ class Causal(LanguageModel):
 
     def _at_gaps(self, contexts: Sequence[str], spellings: Sequence[Tokens]) -> np.ndarray:
         unique, where = distinct(split_at_blank(context)[0].rstrip() for context in contexts)
-        befores = [(self._start, *self.token_ids(text)) for text in unique]
+        befores = [self._before(text) for text in unique]
         for text, row in zip(unique, befores, strict=True):
             self._check_length(len(row) + max(map(len, spellings)) - 1, text)
         stems, stem_of = distinct(tokens[:-1] for tokens in spellings)
@@ -63,9 +65,18 @@ class Causal(LanguageModel):
         logprobs = self.look_logprobs([(*before, *stem) for before in befores for stem in stems], looks)
         return np.add.reduceat(logprobs.reshape(len(befores), -1), starts, axis=1)[where]
 
+    def _before(self, text: str) -> Tokens:
+        """The tokens that the model reads before a gap."""
+        return *self.lead, *self.token_ids(text)
+
     def _looks(self, encoded: Sequence[Any], scored: Sequence[list[int]]) -> tuple[list[Tokens], np.ndarray]:
-        rows = [(self._start, *encoding.ids) for encoding in encoded]
-        looks = [(number, at, rows[number][at + 1]) for number, own in enumerate(scored) for at in own]
+        rows = [(*self.lead, *encoding.ids) for encoding in encoded]
+        before = len(self.lead) - 1
+        looks = [
+            (number, at + before, rows[number][at + before + 1])
+            for number, own in enumerate(scored)
+            for at in own
+        ]
         return rows, np.array(looks, dtype=np.int64).reshape(-1, 3)
 
     def look_logprobs(
@@ -86,7 +97,7 @@ class Causal(LanguageModel):
 
     def _reads_trees(self) -> bool:
         """Whether nodes of a tree have the states that their rows have alone."""
-        a, b = ([self._start, *tokens] for tokens in ((1, 2, 3), (4, 5)))
+        a, b = ([0, *tokens] for tokens in ((1, 2, 3), (4, 5)))
         trees, ((_, path_a), (_, path_b)) = grow([a, b], NODES)
         inputs = {"input_ids": self.tensor([trees[0].ids]), **self._as_trees(trees)}
         try:
@@ -97,6 +108,51 @@ class Causal(LanguageModel):
             return False
         apart = (whole[path_a + path_b] - torch.cat(alone)).abs().max()
         return bool(apart <= rounding(self.model) * whole.abs().max().clamp_min(1))
+
+
+class Chat(Causal):
+    """A causal model that is asked through its chat template, without thinking where the template can.
+
+    What stands before a gap, or before the scored part of a text, is the user's message; what is scored is
+    the reply behind the template's generation prompt. A text without a context replies to :data:`ALONE`.
+    """
+
+    def __init__(self, name: str, model: Any, tokenizer: Any, settings: ScorerSettings) -> None:
+        super().__init__(name, model, tokenizer, settings)
+        if not tokenizer.chat_template:
+            raise ValueError(f"{name} has no chat template: leave out chat")
+        self.lead = ()  # the template begins a text
+        end = self._prompt("a")[-1:]
+        self._space = "" if end.isspace() or end in ">]" else " "
+
+    def sequence_logprobs(
+        self, texts: Sequence[str], begins: Sequence[int] | None = None
+    ) -> list[TokenScores]:
+        begins = begins or [0] * len(texts)
+        prompts = [
+            self._prompt(text[:begin].strip()) + self._space
+            for text, begin in zip(texts, begins, strict=True)
+        ]
+        whole = [prompt + text[at:] for prompt, text, at in zip(prompts, texts, begins, strict=True)]
+        scores = super().sequence_logprobs(whole, [len(prompt) for prompt in prompts])
+        contexts = [len(text[:begin].split()) for text, begin in zip(texts, begins, strict=True)]
+        return [
+            TokenScores(tokens.logprobs, tokens.words - tokens.words[:1] + words)
+            for tokens, words in zip(scores, contexts, strict=True)
+        ]
+
+    def spelling(self, word: str, lead: str = " ") -> Tokens | None:
+        """Token numbers of a reply, whatever stands before the gap in the user's message."""
+        return super().spelling(self._space + word, "")
+
+    def _before(self, text: str) -> Tokens:
+        return self.token_ids(self._prompt(text))
+
+    def _prompt(self, message: str) -> str:
+        chat = [{"role": "user", "content": message or ALONE}]
+        how = {"add_generation_prompt": True, "tokenize": False, "enable_thinking": False}
+        prompt: str = self.tokenizer.apply_chat_template(chat, **how)
+        return prompt
 
 
 def _looks_ahead(model: Any, start: int) -> bool:

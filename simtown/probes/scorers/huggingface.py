@@ -45,6 +45,8 @@ class Transformer(Scorer):
     """
 
     abilities: frozenset[Ability] = frozenset({"embed", "word_vector"})
+    #: Tokens that a text stands behind.
+    lead: Tokens = ()
     #: Whether a whole text's vector is the model's own projection (CLIP's).
     projects = False
     limitation = "has no language-modelling head, so no probabilities: give a masked or a causal model"
@@ -58,7 +60,7 @@ class Transformer(Scorer):
         self.device = torch.device(settings.device)
         self.longest = min(tokenizer.model_max_length, positions(model))
         self._pad = tokenizer.pad_token_id or 0
-        vocabulary = max(getattr(model.config, "vocab_size", 1), 1)
+        vocabulary = max(getattr(model.config.get_text_config(), "vocab_size", 1), 1)
         self._budget = max(1, min(settings.tokens, LOGITS // vocabulary))
         self.model = model.eval().requires_grad_(False).to(self.device, getattr(torch, settings.dtype))
         self.sees_padding = sees_padding(model, tokenizer)
@@ -94,7 +96,7 @@ class Transformer(Scorer):
         for text, encoding in zip(texts, encodings, strict=True):
             if not text.strip():
                 raise ValueError(f"{self.name} was given an empty text")
-            self._check_length(len(encoding) + self.forward, text)
+            self._check_length(len(encoding) + len(self.lead), text)
         return encodings
 
     def _check_length(self, tokens: int, text: str) -> None:
@@ -343,7 +345,7 @@ def sees_padding(model: Any, tokenizer: Any) -> bool:
 
 def positions(model: Any) -> int:
     """How many tokens a model has positions for."""
-    positions = getattr(model.config, "max_position_embeddings", None) or 0
+    positions = getattr(model.config.get_text_config(), "max_position_embeddings", None) or 0
     if positions < 1:  # XLNet has relative ones, and says -1
         return 10**9
     for name, module in model.named_modules():
