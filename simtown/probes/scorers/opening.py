@@ -59,12 +59,18 @@ def open_scorer(spec: str, *, cache: Path | None = None, **settings: Any) -> Sco
         with progress_of(spec, 0, how.progress) as report:
             sentences = Corpus(path, progress=report).sentences(punctuation=True)
             scorer: Scorer = NGram(spec, sentences, policy=how.policy)
-        decisive: tuple[str, ...] = (how.policy,)
+        decisive: tuple[str, ...] = (how.policy, fingerprint(path) if cache else "")
+    elif kind == "openai":
+        from simtown.probes.scorers.served import Served
+
+        scorer = Served(spec, place, how)
+        decisive = (place, "chat" * how.chat)
     else:
         path = model_directory(place, hub=kind != "lstm", revision=how.revision)
         scorer = _transformer(kind, spec, path, replace(how, device=device_of(how.device)))
-        decisive = (how.dtype, how.policy, how.variant, "chat" * how.chat)
-    identity = " ".join((kind, ANSWERS, *decisive, fingerprint(path))) if cache else ""
+        settled = how.dtype, how.policy, how.variant, "chat" * how.chat
+        decisive = (*settled, fingerprint(path) if cache else "")
+    identity = " ".join((kind, ANSWERS, *decisive)) if cache else ""
     return Cached(scorer, identity, cache)
 
 
