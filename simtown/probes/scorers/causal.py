@@ -149,10 +149,15 @@ class Chat(Causal):
         return self.token_ids(self._prompt(text))
 
     def _prompt(self, message: str) -> str:
-        chat = [{"role": "user", "content": message or ALONE}]
+        text = message or ALONE
         how = {"add_generation_prompt": True, "tokenize": False, "enable_thinking": False}
-        prompt: str = self.tokenizer.apply_chat_template(chat, **how)
-        return prompt
+        # templates of models with pictures take parts, and leave out a text that is none without a word
+        for content in (text, [{"type": "text", "text": text}]):
+            chat = [{"role": "user", "content": content}]
+            prompt: str = self.tokenizer.apply_chat_template(chat, **how)
+            if text in prompt:
+                return prompt
+        raise ValueError(f"the chat template of {self.name} does not say the user's message: leave out chat")
 
 
 def _looks_ahead(model: Any, start: int) -> bool:
