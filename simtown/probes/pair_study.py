@@ -40,39 +40,45 @@ def join(context: str, text: str) -> tuple[str, int]:
     return f"{context}{space}{text}", len(context) + len(space)
 
 
-def sentence_scores(scorer: Scorer, texts: Sequence[tuple[str, int]], normalise: str) -> np.ndarray:
-    """(n,) log-probabilities of texts from a character on; a token's or a byte's mean if so normalised."""
+def sentence_scores(
+    scorer: Scorer,
+    texts: Sequence[tuple[str, int]],
+    normalise: str,
+    spans: Sequence[tuple[int, int]] = (),
+) -> np.ndarray:
+    """(n,) log-probabilities of texts from a character on; a token's or a byte's mean if so normalised.
+
+    `spans` are the words (from, to) of each text that count; all without them.
+    """
     scores = scorer.sequence_logprobs([text for text, _ in texts], [begin for _, begin in texts])
     totals = []
-    for (text, begin), tokens in zip(texts, scores, strict=True):
-        sizes = {"tokens": len(tokens.logprobs), "bytes": len(text[begin:].encode())}
-        totals.append(tokens.logprobs.sum() / max(1, sizes.get(normalise, 1)))
+    for number, ((text, begin), tokens) in enumerate(zip(texts, scores, strict=True)):
+        logprobs, scored = tokens.logprobs, text[begin:]
+        if spans:
+            first, last = spans[number]
+            logprobs = logprobs[(tokens.words >= first) & (tokens.words < last)]
+            scored = " ".join(text.split()[first:last])
+        sizes = {"tokens": len(logprobs), "bytes": len(scored.encode())}
+        totals.append(logprobs.sum() / max(1, sizes.get(normalise, 1)))
     return np.array(totals)
 
 
 def fill_scores(scorer: Scorer, texts: Sequence[tuple[str, int]], normalise: str) -> np.ndarray:
     """(n,) as :func:`sentence_scores`, of the words in which each two texts, one after the other, differ.
 
-    A model that reads only forward does not see what is behind them: NaN where texts differ in their contexts
-    alone, about which it would be asked nothing else.
+    NaN for a model that reads only forward where texts differ in their contexts alone: it would not see what
+    stands behind them.
     """
-    spans, scored = [], []
+    spans, unseen = [], []
     for (good, begin), (bad, other) in zip(texts[::2], texts[1::2], strict=True):
         words = good.split(), bad.split()
         first = shared(*words)
         behind = shared(*(side[::-1] for side in words))
-        behind = min(behind, *(len(side) - first - 1 for side in words))
-        in_context = scorer.forward and good[begin:] == bad[other:]
-        for side, text in zip(words, (good, bad), strict=True):
-            spans.append((first, len(side) - max(0, behind), in_context))
-            scored.append((text, 0))
-    totals = []
-    tokens_of = scorer.sequence_logprobs([text for text, _ in scored])
-    for (first, last, in_context), (text, _), tokens in zip(spans, scored, tokens_of, strict=True):
-        kept = tokens.logprobs[(tokens.words >= first) & (tokens.words < last)]
-        sizes = {"tokens": len(kept), "bytes": len(" ".join(text.split()[first:last]).encode())}
-        totals.append(np.nan if in_context else kept.sum() / max(1, sizes.get(normalise, 1)))
-    return np.array(totals)
+        behind = max(0, min(behind, *(len(side) - first - 1 for side in words)))
+        spans += [(first, len(side) - behind) for side in words]
+        unseen += [scorer.forward and good[begin:] == bad[other:]] * 2
+    scores = sentence_scores(scorer, [(text, 0) for text, _ in texts], normalise, spans)
+    return np.where(unseen, np.nan, scores)
 
 
 def choice_scores(scorer: Scorer, pairs: Sequence[TextPair]) -> np.ndarray:
