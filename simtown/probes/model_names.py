@@ -12,6 +12,8 @@ KINDS = {
     "hf": "hf:ID-OR-DIR, a masked or causal language model or an encoder in Hugging Face's layout",
     "sentence": "sentence:ID-OR-DIR, an encoder in sentence-transformers' layout",
     "clip": "clip:ID-OR-DIR, the text tower of a CLIP",
+    "vlm": "vlm:ID-OR-DIR, a vision-language model without a picture",
+    "openai": "openai:URL#MODEL, a model of a server with OpenAI's protocol",
     "lstm": "lstm:DIR, made by simtown lm train --arch lstm",
     "glove": "glove:FILE, word vectors as text, .gz, or .npy with its words beside it",
     "ngram": "ngram:CORPUS, a trigram model of a text file or of region_descriptions.json",

@@ -18,9 +18,10 @@ import numpy as np
 
 from simtown.core.options import SettingsError
 from simtown.core.portable_png import png_bytes
+from simtown.core.server_client import UnreachableError
 from simtown.core.untrusted import parse_json
 from simtown.training.models import search
-from simtown.vlm.vision_model import BatchedModel, Query, Said, UnreachableError, VisionModel
+from simtown.vlm.vision_model import BatchedModel, Query, Said, VisionModel
 from simtown.vlm.vlm_settings import CONTINUES, VlmSettings
 
 #: Characters of the longest line that a program may write.

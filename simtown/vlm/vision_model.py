@@ -133,10 +133,6 @@ def _whole_number(count: Any) -> int:
     return int(count) if type(count) in (int, float) and 0 <= count <= _MOST else 0
 
 
-class UnreachableError(ValueError):
-    """The model cannot be asked any more; the message says why. What it said before is kept."""
-
-
 class VisionModel(ABC):
     """A model that is asked about pictures.
 
