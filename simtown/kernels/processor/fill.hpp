@@ -45,6 +45,9 @@ INLINE Bound bound(int64_t x, int64_t y, int64_t dx, int64_t dy, int64_t row)
     return {quotient, quotient * denominator - numerator, whole, slope - whole * denominator, denominator};
 }
 
+// Read from WIDE - n on: the first n numbers of a vector.
+static const uint32_t FIRST_OF[2 * WIDE] = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
+
 // Row by row between the left and the right edge: samples rise to their depth value and tag, where that is nearer.
 static bool fill_rows(const Canvas& canvas, Corner a, Corner b, Corner c, int64_t left, int64_t top, int64_t right, int64_t bottom,
                       uint32_t value, uint32_t step_x, uint32_t step_y, uint32_t tag)
@@ -69,7 +72,7 @@ static bool fill_rows(const Canvas& canvas, Corner a, Corner b, Corner c, int64_
             uint32_t q = value + (uint32_t)(at - left) * step_x;
             for (; at < end; at += WIDE, place += WIDE, q += WIDE * step_x) {
                 Samples before = load<Samples>(place), now = ((q + steps) & DEPTH) | tag;
-                now = ORDER < (uint32_t)(end - at) ? now : Samples{};
+                if (end - at < WIDE) now = now & load<Samples>(FIRST_OF + WIDE - (end - at));
                 Samples after = larger(now, before);
                 store(place, after);
                 changed |= before ^ after;
@@ -113,9 +116,9 @@ struct Records {
 INLINE void set_up_edge(uint32_t (*out)[LANES], Ints x, Ints y, Ints dx, Ints dy)
 {
     Ints own = (dy < 0) | ((dy == 0) & (dx > 0));
-    store(out[0], y * dx - x * dy - (own ? Ints{} : spread<Ints>(1)));
-    store(out[1], dy * -256);
-    store(out[2], dx * 256);
+    store(out[0], x * dy - y * dx - (own ? spread<Ints>(1) : Ints{}));
+    store(out[1], dy * 256);
+    store(out[2], dx * -256);
 }
 
 // Prepare eight triangles at once for fill_box, with the same whole numbers as fill_triangle. `spots` are in whole 1/256 of a
@@ -181,7 +184,7 @@ INLINE bool fill_box(const Canvas& canvas, const Records& records, int i, uint32
         uint32_t* at = place;
         for (uint32_t row = records.rows[i]; row; row--, at += canvas.stride) {
             Words32 before = load<Words32>(at), now = (depth & DEPTH) | tag;
-            now = (ea | eb | ec) >= 0 ? now : Words32{};
+            now = smaller(now, (Words32)((ea & eb & ec) >> 31));
             Words32 after = larger(now, before);
             store(at, after);
             changed |= before ^ after;
