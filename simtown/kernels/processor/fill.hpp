@@ -110,6 +110,7 @@ enum Todo { EMPTY, BOX, OTHER };
 // Eight triangles: their boxes of samples, the depth value at a box's first sample and its steps, and three edge functions.
 struct Records {
     uint32_t todo[LANES], start[LANES], stop[LANES], top[LANES], rows[LANES], value[LANES], step_x[LANES], step_y[LANES], edges[9][LANES];
+    float nearest[LANES], means[LANES]; // depths of corners, metres
 };
 
 // An edge's function at (x, y) from its start, and its steps. It is not negative on the inner side of an edge along (dx, dy).
@@ -123,16 +124,15 @@ INLINE void set_up_edge(uint32_t (*out)[LANES], Ints x, Ints y, Ints dx, Ints dy
 
 // Prepare eight triangles at once for fill_box, with the same whole numbers as fill_triangle. `spots` are in whole 1/256 of a
 // sample and begin with `vertex`.
-INLINE void set_up(const Canvas& canvas, const float (*spots)[4], const int32_t (*triangles)[3], Ints numbers, int64_t vertex, Records& records)
+INLINE void set_up(const Canvas& canvas, const float (*spots)[4], const int32_t (*triangles)[3], const int32_t* numbers, int64_t vertex, Records& records)
 {
-    const int32_t* corners = triangles[0];
-    Ints at = numbers * 3, base = spread<Ints>((int32_t)vertex);
-    Ints i0 = pick<Ints>(corners, at) - base, i1 = pick<Ints>(corners, at + 1) - base, i2 = pick<Ints>(corners, at + 2) - base;
-    Columns a = pick_rows(spots, i0), b = pick_rows(spots, i1), c = pick_rows(spots, i2);
+    auto corner = [&](int i) { return columns_of([&](int lane) { return spots[triangles[numbers[lane]][i] - vertex]; }); };
+    Columns a = corner(0), b = corner(1), c = corner(2);
     Floats fx0 = a.a, fx1 = b.a, fx2 = c.a, fy0 = a.b, fy1 = b.b, fy2 = c.b, w0 = a.d, w1 = b.d, w2 = c.d;
     Floats low_fx = smaller(smaller(fx0, fx1), fx2), high_fx = larger(larger(fx0, fx1), fx2);
     Floats low_fy = smaller(smaller(fy0, fy1), fy2), high_fy = larger(larger(fy0, fy1), fy2);
     Floats nearest = smaller(smaller(a.c, b.c), c.c);
+    store(records.nearest, nearest), store(records.means, (a.c + b.c + c.c) * (float)(1.0 / 3.0));
     Ints plain = (nearest >= NEAR) & (low_fx > -NEARBY) & (high_fx < NEARBY) & (low_fy > -NEARBY) & (high_fy < NEARBY);
     Ints small = plain & (high_fx - low_fx <= 256.0f * SMALL) & (high_fy - low_fy <= 65536.0f);
     auto whole = [&](Floats x) { return convert<Ints>(plain ? x : Floats{}); }; // what is not plain may be beyond whole numbers
@@ -179,8 +179,8 @@ INLINE bool fill_box(const Canvas& canvas, const Records& records, int i, uint32
     uint32_t* place = canvas.samples + (int64_t)records.top[i] * canvas.stride + left;
     Words32 changed = {};
     for (;; left += LANES, place += LANES, value += LANES * step_x, a += LANES * sa, b += LANES * sb, c += LANES * sc) {
-        Words32 depth = ramp<Words32>(value, step_x);
-        Ints ea = ramp<Ints>(a, sa), eb = ramp<Ints>(b, sb), ec = ramp<Ints>(c, sc);
+        Words32 depth = value + STEPS * step_x;
+        Ints ea = a + (Ints)STEPS * sa, eb = b + (Ints)STEPS * sb, ec = c + (Ints)STEPS * sc;
         uint32_t* at = place;
         for (uint32_t row = records.rows[i]; row; row--, at += canvas.stride) {
             Words32 before = load<Words32>(at), now = (depth & DEPTH) | tag;
