@@ -49,7 +49,7 @@ INLINE Bound bound(int64_t x, int64_t y, int64_t dx, int64_t dy, int64_t row)
 static const uint32_t FIRST_OF[2 * WIDE] = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
 
 // Row by row between the left and the right edge: samples rise to their depth value and tag, where that is nearer.
-static bool fill_rows(const Canvas& canvas, Corner a, Corner b, Corner c, int64_t left, int64_t top, int64_t right, int64_t bottom,
+static bool fill_rows(Canvas canvas, Corner a, Corner b, Corner c, int64_t left, int64_t top, int64_t right, int64_t bottom,
                       uint32_t value, uint32_t step_x, uint32_t step_y, uint32_t tag)
 {
     if (a.y > b.y || a.y > c.y) { // the uppermost corner first, the winding kept
@@ -57,7 +57,7 @@ static bool fill_rows(const Canvas& canvas, Corner a, Corner b, Corner c, int64_
         if (b.y <= c.y) a = b, b = c, c = first;
         else a = c, c = b, b = first;
     }
-    const Samples steps = ORDER * step_x;
+    const Samples steps = ORDER * step_x, wide_step = Samples{} + WIDE * step_x;
     Samples changed = {};
     int64_t lower = most(b.y, c.y), middle = least(most((least(b.y, c.y) + 255) >> 8, top), bottom);
     for (int half = 0; half < 2; half++) {
@@ -69,14 +69,14 @@ static bool fill_rows(const Canvas& canvas, Corner a, Corner b, Corner c, int64_
         for (int64_t y = start; y < stop; y++) {
             int64_t at = most(from.sample, left), end = least(to.sample, right);
             uint32_t* place = canvas.samples + y * canvas.stride + at;
-            uint32_t q = value + (uint32_t)(at - left) * step_x;
-            for (; at < end; at += WIDE, place += WIDE, q += WIDE * step_x) {
-                Samples before = load<Samples>(place), now = ((q + steps) & DEPTH) | tag;
-                if (end - at < WIDE) now = now & load<Samples>(FIRST_OF + WIDE - (end - at));
-                Samples after = larger(now, before);
+            Samples depth = value + (uint32_t)(at - left) * step_x + steps;
+            auto draw = [&](Samples now) {
+                Samples before = load<Samples>(place), after = larger(now, before);
                 store(place, after);
                 changed |= before ^ after;
-            }
+            };
+            for (; at + WIDE <= end; at += WIDE, place += WIDE, depth += wide_step) draw((depth & DEPTH) | tag);
+            if (at < end) draw(((depth & DEPTH) | tag) & load<Samples>(FIRST_OF + WIDE - (end - at)));
             value += step_y;
             from.next(), to.next();
         }
@@ -86,7 +86,7 @@ static bool fill_rows(const Canvas& canvas, Corner a, Corner b, Corner c, int64_
 
 // Draw a triangle of any size. Returns whether it is the nearest at any sample. A sample exactly on an edge belongs to the
 // triangle on its right or below it. Depth starts from the same sample whatever part is drawn.
-static bool fill_triangle(const Canvas& canvas, Corner a, Corner b, Corner c, uint32_t tag)
+static bool fill_triangle(Canvas canvas, Corner a, Corner b, Corner c, uint32_t tag)
 {
     int64_t area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
     if (area == 0) return false;

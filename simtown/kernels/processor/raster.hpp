@@ -33,7 +33,7 @@ struct Scratch {
 };
 
 // Fill what is left of a triangle that crosses the near plane or reaches far out.
-static bool fill_clipped(const Canvas& canvas, const Matrix& matrix, float focal, float cx, float cy, const Town& town, int64_t t, uint32_t tag)
+static bool fill_clipped(Canvas canvas, const Matrix& matrix, float focal, float cx, float cy, const Town& town, int64_t t, uint32_t tag)
 {
     Point spot[CUT_CORNERS], room[CUT_CORNERS];
     for (int i = 0; i < 3; i++) {
@@ -45,6 +45,17 @@ static bool fill_clipped(const Canvas& canvas, const Matrix& matrix, float focal
     bool seen = false;
     for (int i = 1; i < n - 1; i++) seen |= fill_triangle(canvas, corner(0), corner(i), corner(i + 1), tag);
     return seen;
+}
+
+// Ask for the tables of a mesh, which the caches rarely hold, before they are needed.
+static void prefetch_mesh(const Town& town, int32_t mesh)
+{
+    auto ask = [](const void* begin, const void* end) {
+        for (const char* at = (const char*)begin; at < (const char*)end; at += 64) __builtin_prefetch(at);
+    };
+    int64_t v0 = town.vertex_start[mesh], v1 = town.vertex_start[mesh + 1], t0 = town.triangle_start[mesh], t1 = town.triangle_start[mesh + 1];
+    for (const float* column : town.columns) ask(column + v0, column + v1);
+    ask(town.normals + t0, town.normals + t1), ask(town.triangles + t0, town.triangles + t1);
 }
 
 // Project the vertices of a mesh onto the grid of 1/256 of a sample.
@@ -90,7 +101,7 @@ static void finish_faces(int64_t before, int64_t count, uint8_t number, const Ma
 
 // Transform, cull, shade and fill every instance of one scene. Returns how many triangles lie flat on the ground, or -1 if
 // there are too many triangles.
-static int64_t draw_instances(const float* view, const float* light, const Town& town, const Things& things, const Canvas& canvas,
+static int64_t draw_instances(const float* view, const float* light, const Town& town, const Things& things, Canvas canvas,
                               bool geometry, Scratch& scratch)
 {
     float (*const spots)[4] = scratch.spots;
@@ -111,6 +122,7 @@ static int64_t draw_instances(const float* view, const float* light, const Town&
         if (mesh < 0) continue;
         const Pose& pose = things.poses[k];
         Matrix matrix = object_to_camera(view, pose);
+        if (k + 1 < things.count && things.meshes[k + 1] >= 0) prefetch_mesh(town, things.meshes[k + 1]);
         float radius = town.radius[mesh] * pose.scale;
         if (unseen(view, sides, matrix, radius, town.girths[mesh] * pose.scale)) continue;
         bool ground = k == 0, vehicle = town.roles[mesh] & VEHICLE;
@@ -197,14 +209,16 @@ static int64_t draw_instances(const float* view, const float* light, const Town&
 // known of three rows: the first one, and twice the second.
 static void filter_row(int64_t y, int64_t width, uint8_t* out, Scratch& scratch)
 {
+    const uint64_t *evens = scratch.evens, *odds = scratch.odds;
+    uint64_t* sums = scratch.sums;
     for (int64_t x = 0; x < width; x += LANES) {
-        Words64 line = load<Words64>(scratch.evens + x) + (load<Words64>(scratch.odds + x) << 1) + load<Words64>(scratch.evens + x + 1);
-        Words64 before = load<Words64>(scratch.sums + x);
+        Words64 line = load<Words64>(evens + x) + (load<Words64>(odds + x) << 1) + load<Words64>(evens + x + 1);
+        Words64 before = load<Words64>(sums + x);
         if (y % 2 == 1) {
-            store(scratch.sums + x, before + (line << 1));
+            store(sums + x, before + (line << 1));
             continue;
         }
-        store(scratch.sums + x, line);
+        store(sums + x, line);
         if (y == 0) continue;
         Words64 total = before + line + HALF;
         Words32 colour = convert<Words32>((total >> 8 & 0xFF) | (total >> 21 & 0xFF00) | (total >> 34 & 0xFF0000));
@@ -230,8 +244,8 @@ static void finish_ground(int64_t pairs, bool wet, bool lit, Scratch& scratch, c
         for (uint64_t* line : lines) {
             Words64 colour = load<Words64>(line + at), flag = colour >> FLAGS;
             colour = colour & COLOUR;
-            if (darkened) colour = dimmed(colour, flag > 0 ? convert<Words64>(load<Ints>(dark.levels + at)) : spread<Words64>((uint64_t)256));
-            if (mirrors) colour = mix(colour, load<Words64>(scratch.mirrored + at), flag > (uint64_t)GRASS ? convert<Words64>(load<Ints>(scratch.shares + at)) : nothing);
+            if (darkened) colour = dimmed(colour, convert<Ints>(flag) > 0 ? load<Words32>(dark.levels + at) : spread<Words32>(256u));
+            if (mirrors) colour = mix(colour, load<Words64>(scratch.mirrored + at), convert<Ints>(flag) > (int)GRASS ? load<Words32>(scratch.shares + at) : Words32{});
             if (lighted) colour = lighten(colour, flag > 0 ? load<Words64>(dark.glow + at) : nothing);
             store(line + at, colour);
         }
@@ -259,7 +273,7 @@ static void look_down(const float* view, const float* light, int64_t y, float de
         Ints upper = larger(bottom - convert<Ints>(below * 0.8f), Ints{}), lower = larger(bottom - convert<Ints>(below * 1.2f), Ints{});
         Words32 column = ramp<Words32>((uint32_t)(2 * at), 2u), stride = spread<Words32>((uint32_t)canvas.stride);
         auto colours = [&](Ints rows) { return pick<Words64>(scratch.packed, pick<Words32>(canvas.samples, (Words32)rows * stride + column) & TAG); };
-        store(scratch.mirrored + at, mix(colours(upper), colours(lower), 128));
+        store(scratch.mirrored + at, mix(colours(upper), colours(lower), spread<Words32>(128u)));
         Floats strongest = flag == (int32_t)TARMAC ? spread<Floats>(road) : spread<Floats>(paved);
         store(scratch.shares + at, seen ? convert<Ints>(strongest * share) : Ints{});
     }
@@ -297,9 +311,19 @@ static void resolve_colour(const float* view, const float* light, const Canvas& 
             j++;
         }
         const uint32_t* row = canvas.samples + y * canvas.stride;
-        for (int64_t x = 0; x < pairs; x++) {
-            scratch.evens[x] = scratch.packed[row[2 * x] & TAG];
-            scratch.odds[x] = scratch.packed[row[2 * x + 1] & TAG];
+        const uint64_t* packed = scratch.packed;
+        uint64_t *__restrict evens = scratch.evens, *__restrict odds = scratch.odds;
+        for (int64_t x = 0; x < pairs; x += LANES) {
+            Samples tags = load<Samples>(row + 2 * x) & TAG;
+            if (same(tags)) {
+                Words64 colour = spread<Words64>(packed[tags[0]]);
+                store(evens + x, colour), store(odds + x, colour);
+                continue;
+            }
+            for (int64_t i = x; i < x + LANES; i++) {
+                evens[i] = packed[row[2 * i] & TAG];
+                odds[i] = packed[row[2 * i + 1] & TAG];
+            }
         }
         if (line.depth > 0) {
             if (y % 2 == 0 || !any_sample) {
@@ -323,21 +347,23 @@ static void resolve_colour(const float* view, const float* light, const Canvas& 
 static void resolve_geometry(const float* view, const Canvas& canvas, int64_t columns, int64_t left, int64_t width, int64_t height,
                              const Scratch& scratch, float* depth_out, uint8_t* ids_out)
 {
-    float inverse_focal = 1.0f / view[12];
+    const float inverse_focal = 1.0f / view[12], middle = view[13];
+    const float (*const planes)[4] = scratch.planes;
+    const uint8_t* const owners = scratch.owners;
     for (int64_t y = 0; y < height; y++) {
         float ray_y = (view[14] - (float)y - 0.5f) * inverse_focal;
         const uint32_t* middles = canvas.samples + (2 * y + 1) * canvas.stride;
         float* depths = depth_out + y * width + left;
         uint8_t* ids = ids_out + y * width + left;
         for (int64_t x = 0; x < columns; x += LANES) {
-            Words32 a = load<Words32>(middles + 2 * x), b = load<Words32>(middles + 2 * x + LANES);
-            Ints tag = (Ints)(__builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15) & TAG);
-            Floats ray_x = (convert<Floats>(ramp<Ints>((int32_t)(x + left), 1)) + 0.5f - view[13]) * inverse_focal;
-            Columns p = pick_rows(scratch.planes, tag);
-            Floats depth = p.d / (p.a * ray_x + p.b * ray_y + p.c);
-            Bytes owners = pick<Bytes>(scratch.owners, tag);
-            put(depths + x, depth, columns - x);
-            put(ids + x, owners, columns - x);
+            Samples samples = load<Samples>(middles + 2 * x);
+            uint32_t tags[LANES]; // read before anything is written: nothing is read twice
+            store(tags, __builtin_shufflevector(samples, samples, 1, 3, 5, 7, 9, 11, 13, 15) & TAG);
+            Columns p = pick_rows(planes, tags);
+            Bytes owned = pick<Bytes>(owners, tags);
+            Floats ray_x = (convert<Floats>(ramp<Ints>((int32_t)(x + left), 1)) + 0.5f - middle) * inverse_focal;
+            put(depths + x, p.d / (p.a * ray_x + p.b * ray_y + p.c), columns - x);
+            put(ids + x, owned, columns - x);
         }
     }
 }

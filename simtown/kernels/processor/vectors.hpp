@@ -51,10 +51,14 @@ template <class V, class T> INLINE V ramp(T start, T step)
     V value = {start, (T)(start + step), (T)(start + 2 * step), (T)(start + 3 * step), (T)(start + 4 * step), (T)(start + 5 * step), (T)(start + 6 * step), (T)(start + 7 * step)};
     return value;
 }
+template <class V, class Number> INLINE V lanes_of(Number number)
+{
+    V value = {number(0), number(1), number(2), number(3), number(4), number(5), number(6), number(7)};
+    return value;
+}
 template <class V, class T, class P> INLINE V pick(const T* table, P places)
 {
-    V value = {table[places[0]], table[places[1]], table[places[2]], table[places[3]], table[places[4]], table[places[5]], table[places[6]], table[places[7]]};
-    return value;
+    return lanes_of<V>([&](int lane) { return table[places[lane]]; });
 }
 // Whether any lane of a comparison of 32-bit numbers is true.
 INLINE bool any(Ints mask)
@@ -68,6 +72,8 @@ INLINE bool any(Samples numbers)
     Words64 words = (Words64)numbers;
     return (words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] | words[7]) != 0;
 }
+// Whether all of sixteen numbers are one.
+INLINE bool same(Samples numbers) { return !any(numbers ^ numbers[0]); }
 INLINE float largest(Floats a)
 {
     a = larger(a, __builtin_shufflevector(a, a, 4, 5, 6, 7, 0, 1, 2, 3));
