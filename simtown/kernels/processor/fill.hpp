@@ -7,7 +7,7 @@
 #include "triangles.hpp"
 #include "vectors.hpp"
 
-enum { SMALL = 2 * LANES };
+enum { SMALL = 64 }; // samples: broader triangles are filled row by row
 static const float NEARBY = (float)(1 << 23); // corners of a BOX lie within so many 1/256 of a sample: all of it fits into an int32
 
 // The samples that are drawn: columns `first` to `first + width - 1` of a picture of `full` columns.

@@ -56,6 +56,7 @@ static void prefetch_mesh(const Town& town, int32_t mesh)
     int64_t v0 = town.vertex_start[mesh], v1 = town.vertex_start[mesh + 1], t0 = town.triangle_start[mesh], t1 = town.triangle_start[mesh + 1];
     for (const float* column : town.columns) ask(column + v0, column + v1);
     ask(town.normals + t0, town.normals + t1), ask(town.triangles + t0, town.triangles + t1);
+    ask(town.materials + t0, town.materials + t1), ask(town.body + t0, town.body + t1);
 }
 
 // Project the vertices of a mesh onto the grid of 1/256 of a sample.
