@@ -39,6 +39,22 @@ class AskedSplit:
         return self.examples.clusters
 
     @cached_property
+    def earlier(self) -> np.ndarray:
+        """(n,) int64: how many earlier examples have the same answer, of the same type."""
+        column, names = self.examples.column, self.dataset.names
+        if self.dataset.settings.has_families:
+            types = np.array([self.answers[name][0] for name in names["families"]])
+            texts = np.array(names["answers"])[column("value")]
+            _, same = np.unique(np.stack([types[column("family")], texts]), axis=1, return_inverse=True)
+        else:
+            same = column("answer")
+        result = np.empty(len(same), dtype=np.int64)
+        for case in range(same.max(initial=-1) + 1):
+            rows = np.flatnonzero(same == case)
+            result[rows] = np.arange(len(rows))
+        return result
+
+    @cached_property
     def answers(self) -> dict[str, tuple[str, tuple[str, ...]]]:
         """By family: the type of its answer, and the answers that it may have."""
         return answers_of(self.dataset.settings)

@@ -78,8 +78,8 @@ _REQUEST = (
 )
 
 _CHOICES = (
-    "letters: offer the answers as lettered options, in orders drawn by the number of the example. The "
-    "summary then has the share of each position."
+    "letters: offer the answers as lettered options. Every answer stands on every letter equally often where "
+    "it is right, and the summary has the share of each position."
 )
 _SAMPLES = "Ask each question so many times, at temperature 1: pass@k, majority, agreement."
 _RETRIES = "Times that a failed request is sent again."
