@@ -294,9 +294,11 @@ def _evaluate_model(
     with one_bar() as bars:
         results = evaluate_model(model, data, settings, directory, kind, allowed, bars=bars)
     say_block(read_text(results.path / "summary.md", follow=False))
-    with one_bar() as bars:
-        page = write_page(results, data, bars)
-    say(f"Look at {page}; every question and reply is in {results.path}/*.parquet")
+    page = "summary.md"
+    if "picture" in results.tasks:
+        with one_bar() as bars:
+            page = write_page(results, data, bars).name
+    say(f"Look at {results.path / page}; every question and reply is in {results.path}/*.parquet")
 
 
 def _estimate_costs(
