@@ -56,10 +56,11 @@ def interference(tasks: Mapping[str, Sequence[Row]]) -> str:
     both, text = (np.array([row["right"] for row in tasks[name]]) for name in ("both", "text"))
     it = paired_difference(both, text, [row["cluster"] for row in tasks["text"]])
     verdict = "the picture hurts" if it["high"] < 0 else "none is measurable"
-    ends = f"{it['low']:+.3f} to {it['high']:+.3f}"
-    return (
-        f"Interference, accuracy with both less with the text: {it['difference']:+.3f} ({ends}): {verdict}."
-    )
+    return f"Interference, accuracy with both less with the text: {_difference(it)}: {verdict}."
+
+
+def _difference(it: Mapping[str, float]) -> str:
+    return f"{it['difference']:+.3f} ({it['low']:+.3f} to {it['high']:+.3f})"
 
 
 def _parts(rows: Sequence[Row], entities: int) -> Iterator[tuple[str, np.ndarray]]:
