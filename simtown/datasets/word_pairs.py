@@ -220,7 +220,7 @@ class _Twins:
         targets = sentence(a[0]), sentence(b[0])
         contexts: dict[str, tuple[str, ...]]
         if len(a) > 1:
-            said_back = sentence(a[1]), sentence(b[1])
+            said_back: tuple[str, ...] = sentence(a[1]), sentence(b[1])
             if fact.domain == "depth":  # "behind" alone shares too few words with "in front of"
                 wrong = zip(targets[::-1], said_back, strict=True)
                 said_back = tuple(f"it is wrong to say that {not_so}: {so}" for not_so, so in wrong)
