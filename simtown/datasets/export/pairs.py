@@ -8,13 +8,30 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from simtown.datasets.export.portion import Format, Portion, joined, write_lines
-from simtown.datasets.export.yaml import yaml
 from simtown.datasets.reading.reader import Dataset
 from simtown.datasets.word_pairs import first_rows, word_pairs
 
 _TEXTS = ("context_a", "context_b", "target_a", "target_b")
 _COLUMNS = (*_TEXTS, "picture_a", "picture_b", "domain", "link", "edit", "group")
 _EWOK = dict(zip(("Context1", "Context2", "Target1", "Target2"), _TEXTS, strict=True))
+_EWOK |= {"Domain": "domain", "ContextType": "link", "ContextDiff": "edit"}
+#: The task of lm-eval.
+_TASK = """\
+task: simtown_pairs_SPLIT
+dataset_path: json
+dataset_kwargs:
+  data_files:
+    test: SPLIT-lm-eval.jsonl
+test_split: test
+output_type: multiple_choice
+doc_to_text: context
+doc_to_choice: targets
+doc_to_target: label
+target_delimiter: " "
+metric_list:
+- metric: acc
+- metric: acc_norm
+"""
 
 
 def write(portion: Portion, directory: Path) -> None:
@@ -25,17 +42,20 @@ def write(portion: Portion, directory: Path) -> None:
     split, s = portion.data[portion.name], portion.data.settings
     if not s.twins:
         raise ValueError(f"{portion.data.place} has no twins: make it again with simtown generate --twins")
+    folder = f"images/{portion.name}"
     for batch in portion.batches():
-        for _ in batch.write_pictures(directory / "images" / portion.name, "{:06d}.png"):
+        for _ in batch.write_pictures(directory / folder, "{:06d}.png"):
             pass
     rows = first_rows(split)
     rows = rows[(rows >= portion.rows.start) & (rows < portion.rows.stop)]
     with portion.part(directory, "items") as add_item:
         for item in word_pairs(split, rows, portion.name, (s.width, s.height)):
-            pictures = (row // s.questions_per_picture for row in (item.row_a, item.row_b))
-            names = (f"images/{portion.name}/{number:06d}.png" for number in pictures)
-            shown = dict(zip(("picture_a", "picture_b"), names, strict=True))
-            add_item({name: (item._asdict() | shown)[name] for name in _COLUMNS})
+            values = item._asdict()
+            for own in "ab":
+                values[f"picture_{own}"] = (
+                    f"{folder}/{values[f'row_{own}'] // s.questions_per_picture:06d}.png"
+                )
+            add_item({name: values[name] for name in _COLUMNS})
 
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
@@ -46,35 +66,19 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
             table = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
             table.writeheader()
             table.writerows(items)
-        write_lines(directory / f"{split}-ewok.jsonl", (json.dumps(_ewok(item)) for item in items))
-        asked = [_asked(item, own) for item in items for own in (0, 1)]
+        as_ewok = ({name: item[column] for name, column in _EWOK.items()} for item in items)
+        write_lines(directory / f"{split}-ewok.jsonl", map(json.dumps, as_ewok))
+        asked = [
+            {
+                "context": item[f"context_{own}"],
+                "targets": [item["target_a"], item["target_b"]],
+                "label": label,
+            }
+            for item in items
+            for label, own in enumerate("ab")
+        ]
         write_lines(directory / f"{split}-lm-eval.jsonl", map(json.dumps, asked))
-        task = {
-            "task": f"simtown_pairs_{split}".replace("-", "_"),
-            "dataset_path": "json",
-            "dataset_kwargs": {"data_files": {"test": f"{split}-lm-eval.jsonl"}},
-            "test_split": "test",
-            "output_type": "multiple_choice",
-            "doc_to_text": "context",
-            "doc_to_choice": "targets",
-            "doc_to_target": "label",
-            "target_delimiter": " ",
-            "metric_list": [{"metric": "acc"}, {"metric": "acc_norm"}],
-        }
-        (directory / f"{split}.yaml").write_text(yaml(task), "utf-8")
-
-
-def _ewok(item: dict[str, str]) -> dict[str, str]:
-    """An item under EWoK's names."""
-    about = {"Domain": item["domain"], "ContextType": item["link"], "ContextDiff": item["edit"]}
-    return about | {name: item[column] for name, column in _EWOK.items()}
-
-
-def _asked(item: dict[str, str], own: int) -> dict[str, object]:
-    """One context of an item, and both targets."""
-    about = {name: item[name] for name in ("domain", "link", "edit", "group")}
-    targets = [item["target_a"], item["target_b"]]
-    return {"context": item[f"context_{'ab'[own]}"], "targets": targets, "label": own, **about}
+        (directory / f"{split}.yaml").write_text(_TASK.replace("SPLIT", split), "utf-8")
 
 
 FORMAT = Format(write, finish, ("images/{split}",))
