@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python benchmarks/words_and_pictures.py town models [--steps 3000]
     cd models && PYTHONPATH=../benchmarks simtown evaluate python:words_and_pictures:see_and_read ../town \
-        --show all --controls 0 --allow-model words_and_pictures:see_and_read
+        --show all --distractors 0 --controls 0 --allow-model words_and_pictures:see_and_read
     ... python:words_and_pictures:count_words, the n-gram model
 
 Both learn questions of yes or no. The first is a transformer of two layers over words and patches, which
@@ -23,7 +23,7 @@ from simtown.datasets.reading.reader import open_dataset
 from simtown.vlm.conditions import AskedSplit
 from simtown.vlm.shows import context
 
-WIDTH, LAYERS, HEADS, PATCH, LONGEST, BATCH = 64, 2, 4, 8, 96, 64
+WIDTH, LAYERS, HEADS, PATCH, LONGEST, BATCH = 64, 2, 4, 8, 48, 32
 
 
 def words_of(text):
@@ -154,7 +154,7 @@ def main():
     for number in range(len(asked)):
         question = asked[number].example.question
         questions.append(question)
-        texts.append(f"{context(asked[number], 'sentences', 2)} {question}")
+        texts.append(f"{context(asked[number], 'sentences', 0)} {question}")
     answers = asked.examples.column("answer").astype(np.float32)
     out = Path(args.out)
     out.mkdir(exist_ok=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,7 +18,7 @@ from simtown.core.streams import Stream
 from simtown.datasets.family_questions import kinds_named
 from simtown.language.meaning.answers import CANNOT_TELL
 from simtown.language.words.scene_text import UNCLEAR, SceneText, describe_scene
-from simtown.vlm.conditions import AskedExample, Condition, picture
+from simtown.vlm.conditions import AskedExample, Condition
 from simtown.vlm.vision_model import Query
 from simtown.vlm.vlm_settings import VlmSettings
 
@@ -27,20 +27,16 @@ _SO, _NOT_SO = "This is so:", "This is not so:"
 
 def chosen_shows(settings: VlmSettings) -> dict[str, Condition]:
     """The conditions that settings choose by name, the first one first."""
-    write = partial(context, style=settings.text_as, distractors=settings.distractors)
+    names = settings.show or ("none",)
+    return {name: partial(_show, name=name, settings=settings) for name in names}
 
-    def text(one: AskedExample) -> list[Query]:
-        return [replace(query, picture=None) for query in both(one)]
 
-    def both(one: AskedExample) -> list[Query]:
-        query, words = one.query(), write(one)
-        return [replace(query, text=f"{words}\n{query.text}", question=f"{words}\n{query.question}")]
-
-    def none(one: AskedExample) -> list[Query]:
-        return [replace(one.query(), picture=None)]
-
-    known: Mapping[str, Condition] = {"picture": picture, "text": text, "both": both, "none": none}
-    return {name: known[name] for name in settings.show or ("none",)}
+def _show(one: AskedExample, name: str, settings: VlmSettings) -> list[Query]:
+    query = one.query()
+    if name in ("text", "both"):
+        words = context(one, settings.text_as, settings.distractors)
+        query = replace(query, text=f"{words}\n{query.text}", question=f"{words}\n{query.question}")
+    return [query if name in ("picture", "both") else replace(query, picture=None)]
 
 
 def context(one: AskedExample, style: str, distractors: int) -> str:

@@ -7,7 +7,7 @@ Whoever takes it as false still has the right answer: the values of programs do 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
 from math import atan2, degrees
@@ -66,16 +66,17 @@ def describe_scene(
     writer = _Writer(Views(scenes, visible, size, bool(beside)))
     asked = [slot for slot in writer.slots if writer.kind(slot) in kinds]
     decisive = [writer.all_vehicles(), *map(writer.count_beside, beside)]
-    topics = {name: topic for name, topic in _TOPICS.items() if not topic.words.isdisjoint(form.words)}
-    if _measures_gaps(form):
-        topics["gaps"] = _TOPICS["gaps"]
-    places = {"lateral", "radial"} | ({"driver"} if style == "coordinates" else set())
-    if style != STYLES[0] and not places.isdisjoint(topics):
-        decisive += getattr(writer, style)(asked)
-        topics = {name: topic for name, topic in topics.items() if name not in places}
-    for topic in topics.values():
-        decisive += topic.write(writer, asked)
-    others = [line for name in _OTHERS for line in _TOPICS[name].write(writer, writer.slots)]
+    gaps = any(own.name in ("most", "compared") and len(own.parts) > 2 for own in form.forms())
+    topics = [
+        name
+        for name, words in _TOPICS.items()
+        if not form.words.isdisjoint(words) or (gaps and name == "gaps")
+    ]
+    if style != STYLES[0] and not _PLACES[style].isdisjoint(topics):
+        topics = [style, *(name for name in topics if name not in _PLACES[style])]
+    for name in topics:
+        decisive += getattr(writer, name)(asked)
+    others = [line for name in _OTHERS for line in getattr(writer, name)(writer.slots)]
     return SceneText(decisive, [line for line in others if line not in decisive])
 
 
@@ -143,7 +144,7 @@ class _Writer:
             _, ahead = replace(eye, pitch=0.0).place(x, y)
             places = f"bearing {bearing:.2f} degrees, ahead {ahead:.2f} m"
             ground = f"x {x:.2f} m, y {y:.2f} m, heading {degrees(yaw):.1f} degrees"
-            yield f"{_capital(self.names[slot])} is at {places}, {ground}."
+            yield self._says(slot, f"at {places}, {ground}")
 
     def _solid(self, slot: int) -> Solid:
         x, y, yaw = self.scene.pose[0, slot].tolist()
@@ -154,12 +155,12 @@ class _Writer:
         eye = self.scene.camera[:, :2].astype(np.float64)
         for slot in slots:
             metres = -depths(eye, self._solid(slot).outline)[0]
-            yield f"{_capital(self.names[slot])} is {metres:.2f} m from the viewer."
+            yield self._says(slot, f"{metres:.2f} m from the viewer")
 
     def gaps(self, slots: Sequence[int]) -> Iterator[str]:
         for one, other in combinations(slots, 2):
             metres = max(distance(self._solid(one), self._solid(other)), 0.0)
-            yield f"{_capital(self.names[one])} is {metres:.2f} m from {self.names[other]}."
+            yield self._says(one, f"{metres:.2f} m from {self.names[other]}")
 
     def driver(self, slots: Sequence[int]) -> Iterator[str]:
         apart = own_separations(self.scene.pose)[0]
@@ -181,7 +182,7 @@ class _Writer:
         for slot in slots:
             shown = [COLOURS[place] for place in np.flatnonzero(self.views.colours[0, slot] == 1)]
             if shown:
-                yield f"{_capital(self.names[slot])} is {listed(shown)}."
+                yield self._says(slot, listed(shown))
 
     def lane(self, slots: Sequence[int]) -> Iterator[str]:
         yield from self._values("lane", LANES, self.views.lane, slots)
@@ -208,7 +209,7 @@ class _Writer:
         for slot in slots:
             if self.views.third[0, slot] >= 0:
                 third = ANSWERS["box"][self.views.third[0, slot]]
-                yield f"{_capital(self.names[slot])} is in the {third} of the picture."
+                yield self._says(slot, f"in the {third} of the picture")
 
     def weather(self, slots: Sequence[int]) -> Iterator[str]:
         if self.views.weather[0] >= 0:
@@ -218,42 +219,29 @@ class _Writer:
         """A thing as forms name it, whose words are its name."""
         return Form("one", (self.names[slot].removeprefix("the "),))
 
-    def _says(self, slot: int, predicate: Form) -> str:
-        return f"{_capital(self.names[slot])} is {wording.predicate(predicate)}."
+    def _says(self, slot: int, predicate: Form | str) -> str:
+        """That a predicate, or words behind "is", are true of a vehicle."""
+        words = predicate if isinstance(predicate, str) else wording.predicate(predicate)
+        name = self.names[slot]
+        return f"{name[0].upper()}{name[1:]} is {words}."
 
 
-class _Topic(NamedTuple):
-    """What sentences may be about: words of programs that ask for it, and what writes it of some slots."""
-
-    words: frozenset[str]
-    write: Callable[[_Writer, Sequence[int]], Iterator[str]]
-
-
-_TOPICS = {
-    name: _Topic(frozenset(words), getattr(_Writer, name))
-    for name, words in {
-        "lateral": ("left of", "right of", "leftmost", "rightmost"),
-        "radial": ("in front of", "behind"),
-        "away": ("nearest", "farthest"),
-        "gaps": ("distance",),
-        "driver": OWN_RELATIONS,
-        "between": ("between",),
-        "colour": ("colour",),
-        "lane": ("lane",),
-        "direction": ("direction",),
-        "hidden": ("hidden", "sight"),
-        "box": ("box",),
-        "weather": ("weather",),
-    }.items()
+#: What sentences may be about, a method of the writer, and words of programs that ask for it.
+_TOPICS: dict[str, tuple[str, ...]] = {
+    "lateral": ("left of", "right of", "leftmost", "rightmost"),
+    "radial": ("in front of", "behind"),
+    "away": ("nearest", "farthest"),
+    "gaps": ("distance",),
+    "driver": OWN_RELATIONS,
+    "between": ("between",),
+    "colour": ("colour",),
+    "lane": ("lane",),
+    "direction": ("direction",),
+    "hidden": ("hidden", "sight"),
+    "box": ("box",),
+    "weather": ("weather",),
 }
+#: Topics that a style takes the place of.
+_PLACES = {"coordinates": {"lateral", "radial", "driver"}, "plan": {"lateral", "radial"}}
 #: Topics of distractors.
 _OTHERS = ("colour", "lane", "direction", "weather")
-
-
-def _measures_gaps(form: Form) -> bool:
-    """Whether a program compares distances to a vehicle."""
-    return any(own.name in ("most", "compared") and len(own.parts) > 2 for own in form.forms())
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
