@@ -245,6 +245,8 @@ def evaluate(
     allowed = allow_model or ()
     if over and model.partition(":")[0] == PEOPLE:
         raise RefusalError("people answer a data set's page: give a data set instead of --over")
+    if over and "picture" not in settings.show:
+        raise RefusalError("--over draws what pictures show: add picture to --show")
     if over:
         _evaluate_over(over, model, dataset, settings, device, out, allowed)
     elif dataset is None:
