@@ -46,9 +46,9 @@ def check(
     something is not delivered, and 3 if nothing could be told. docs/check.md teaches to read the page.
     """
     need("vlm")
+    from simtown.core.server_client import UnreachableError
     from simtown.vlm.check_page import page, table
     from simtown.vlm.check_run import check_model, cost_lines
-    from simtown.vlm.vision_model import UnreachableError
 
     say(*cost_lines(settings))
     if dry_run:

@@ -245,6 +245,8 @@ def evaluate(
     allowed = allow_model or ()
     if over and model.partition(":")[0] == PEOPLE:
         raise RefusalError("people answer a data set's page: give a data set instead of --over")
+    if over and "picture" not in settings.show:
+        raise RefusalError("--over draws what pictures show: add picture to --show")
     if over:
         _evaluate_over(over, model, dataset, settings, device, out, allowed)
     elif dataset is None:
@@ -294,9 +296,11 @@ def _evaluate_model(
     with one_bar() as bars:
         results = evaluate_model(model, data, settings, directory, kind, allowed, bars=bars)
     say_block(read_text(results.path / "summary.md", follow=False))
-    with one_bar() as bars:
-        page = write_page(results, data, bars)
-    say(f"Look at {page}; every question and reply is in {results.path}/*.parquet")
+    page = "summary.md"
+    if "picture" in results.tasks:
+        with one_bar() as bars:
+            page = write_page(results, data, bars).name
+    say(f"Look at {results.path / page}; every question and reply is in {results.path}/*.parquet")
 
 
 def _estimate_costs(

@@ -63,7 +63,7 @@ class Server:
         parallel: requests at once, at most.
         timeout: seconds of a reply.
         retries: how often a request is sent again.
-        rate: requests a minute; 0 for no limit.
+        rate: requests a minute; None for no limit.
         remedy: ends the message of an UnreachableError.
 
     Attributes:
@@ -73,7 +73,7 @@ class Server:
     """
 
     def __init__(
-        self, place: str, *, parallel: int, timeout: float, retries: int, rate: float, remedy: str
+        self, place: str, *, parallel: int, timeout: float, retries: int, rate: float | None, remedy: str
     ) -> None:
         url, _, self.model = place.partition("#")
         try:

@@ -18,6 +18,7 @@ from simtown.language.meaning.forms import Form
 from simtown.language.meaning.programs import parse
 from simtown.language.words.instructions import prompt
 from simtown.language.words.replies import Gold
+from simtown.scenes.scene import SceneBatch
 from simtown.vlm.vision_model import Query
 
 
@@ -102,9 +103,32 @@ class AskedExample:
         return Form("holds", (subject, Form("related", (example.relation, obj))))
 
     @property
+    def twin(self) -> AskedExample | None:
+        """The same question about the twin picture; None without twins."""
+        number = self.asked.examples.twin_number(self.number)
+        return None if number is None else self.asked[number]
+
+    @property
+    def slots(self) -> list[int]:
+        """The slots of the vehicles."""
+        return [number - 1 for number in self.example.vehicle_ids]
+
+    @property
+    def scenes(self) -> SceneBatch:
+        """A batch of its scene alone, without empty slots between vehicles."""
+        return SceneBatch.of([self.example.scene])
+
+    @property
+    def shares(self) -> np.ndarray:
+        """(1, v) float32 visible share of each vehicle of `scenes`."""
+        shares = np.zeros(self.scenes.entity.shape, np.float32)
+        shares[0, : len(self.slots)] = self.example.visible[self.slots]
+        return shares
+
+    @property
     def meant(self) -> list[int]:
         """The slots of the vehicles that the question names; of all, if it names none."""
-        nouns, slots = kinds_named(self.form), [number - 1 for number in self.example.vehicle_ids]
+        nouns, slots = kinds_named(self.form), self.slots
         vehicles = zip(slots, self.example.scene.vehicles, strict=True)
         return [slot for slot, vehicle in vehicles if vehicle.entity in nouns] or slots
 

@@ -22,7 +22,6 @@ from simtown.language.words import wording
 from simtown.language.words.instructions import prompt
 from simtown.language.words.questions import PHRASINGS, text
 from simtown.language.words.replies import Gold
-from simtown.scenes.scene import SceneBatch
 from simtown.vlm.conditions import AskedExample, Condition
 from simtown.vlm.vision_model import Query
 
@@ -122,13 +121,10 @@ def turned(form: Form) -> Form:
 
 def _gold(one: AskedExample, form: Form) -> Gold | None:
     """The value of a program in an example's scene, None if it is too close to say."""
-    example, scene = one.example, SceneBatch.of([one.example.scene])
-    height, width, _ = example.image.shape
-    shares = np.zeros((1, scene.entity.shape[1]), np.float32)
-    shares[0, : len(example.scene.vehicles)] = example.visible[: len(example.scene.vehicles)]
+    height, width, _ = one.example.image.shape
     settings = one.asked.dataset.settings
     by_name = settings.hand_made or not settings.has_families
-    values = evaluate(scene, stored([encode(form)]), shares, (width, height), by_name=by_name)
+    values = evaluate(one.scenes, stored([encode(form)]), one.shares, (width, height), by_name=by_name)
     if values.state[0] != KNOWN:
         return None
     answer_type = "truth" if form.name in ("exist", "holds") else one.kind

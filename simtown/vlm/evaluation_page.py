@@ -83,7 +83,12 @@ def _rows(results: Results, condition: str, count: int) -> Iterator[dict[str, An
         row = dict(zip(columns, values, strict=True))
         outcome = "refused" if row["refused"] else "unread" if row["unparsed"] else "wrong"
         number = row["example"]
-        pictures = {"no-picture": None, "other-picture": (number + count // 2) % count}
+        pictures = {
+            "no-picture": None,
+            "text": None,
+            "none": None,
+            "other-picture": (number + count // 2) % count,
+        }
         yield row | {
             "condition": condition,
             "part": row["relation"] or row["family"],

@@ -43,7 +43,7 @@ class ClipModel(HubModel):
     """A model with a tower for pictures and one for texts: CLIP, SigLIP.
 
     The score of an answer is the mean similarity of the picture and the sentences that say it
-    (:func:`simtown.vlm.statements.statements`), as the model scales it.
+    (:func:`simtown.language.words.statements.statements`), as the model scales it.
     """
 
     def __init__(self, place: str, settings: VlmSettings, device: str) -> None:

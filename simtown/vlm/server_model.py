@@ -36,7 +36,11 @@ class ServerModel(VisionModel):
 
     def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
         self._settings, self.batch = settings, settings.parallel
-        how = {"parallel": settings.parallel, "timeout": settings.timeout, "retries": settings.retries}
+        how: dict[str, Any] = {
+            "parallel": settings.parallel,
+            "timeout": settings.timeout,
+            "retries": settings.retries,
+        }
         self._server = Server(place, **how, rate=settings.rate, remedy=CONTINUES)
         self._stopped = self._server.stopped
 

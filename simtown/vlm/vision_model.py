@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from simtown.language.words.replies import Gold
-from simtown.vlm.statements import statements
+from simtown.language.words.statements import statements
 
 if TYPE_CHECKING:
     from simtown.vlm.conditions import AskedSplit

@@ -63,6 +63,8 @@ _CONTROLS = (
 )
 #: The end of a message about a run that stopped.
 CONTINUES = "the same command goes on where this one stopped"
+#: What a model may be shown.
+SHOWS = ("picture", "text", "both", "none")
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 _ANSWERS = (
     "How a model of hf: answers: scores (it chooses among the answers by their log-probabilities), reply (it "
@@ -84,6 +86,12 @@ _CHOICES = (
 _SAMPLES = "Ask each question so many times, at temperature 1: pass@k, majority, agreement."
 _RETRIES = "Times that a failed request is sent again."
 _METRIC = "package.module:function that takes the rows of a condition and gives a number. Repeatable."
+_SHOW = (
+    "What a model is shown, with commas between: the picture; a text, which says what decides the question; "
+    "both; none. Of several, the summary compares them."
+)
+_AS = "How a text says where things are: sentences, coordinates, or a plan of characters."
+_DISTRACTORS = "Sentences of a text that decide nothing, at most."
 _SHOTS = "Show so many training examples with their answers before each question."
 
 
@@ -115,7 +123,7 @@ class AskingSettings:
     parallel: int = option(8, "Requests to a server at once.", low=1, high=256, recorded=False)
     rate: float | None = option(None, "Most requests to a server in a minute.", above=0, recorded=False)
     timeout: float = option(120.0, _TIMEOUT, above=0, high=1e6, recorded=False)
-    retries: int = option(8, _RETRIES, low=0, recorded=False)
+    retries: int = option(8, _RETRIES, low=0, high=1_000, recorded=False)
     request: str | None = option(None, _REQUEST, test=_request_problem)
 
 
@@ -124,6 +132,9 @@ class VlmSettings(AskingSettings):
     """Settings for asking a vision-language model about a data set."""
 
     split: str = option("test", "The split to ask about.", choices=ALL_SPLITS)
+    show: tuple[str, ...] = option(("picture",), _SHOW, choices=SHOWS, recorded=False)
+    text_as: str = option("sentences", _AS, choices=("sentences", "coordinates", "plan"), flag="as")
+    distractors: int = option(2, _DISTRACTORS, low=0, high=32)
     examples: int | None = option(None, _EXAMPLES, low=1, recorded=False)
     controls: int = option(200, _CONTROLS, low=0, recorded=False)
     choices: str | None = option(None, _CHOICES, choices=("letters",))
@@ -139,7 +150,7 @@ class CheckSettings(AskingSettings):
     """Settings for checking the path to a vision-language model."""
 
     queries: int = option(300, "Most questions that are asked.", low=200, high=10_000)
-    retries: int = option(2, _RETRIES, low=0, recorded=False)
+    retries: int = option(2, _RETRIES, low=0, high=1_000, recorded=False)
 
     @property
     def asking(self) -> VlmSettings:

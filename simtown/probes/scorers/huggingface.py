@@ -274,7 +274,8 @@ class LanguageModel(Transformer):
             asked = np.concatenate(chosen)
             lines = np.repeat(np.arange(len(batch)), [len(own) for own in chosen])
             places, column = np.unique(lines * ids.shape[1] + looks[asked, 1], return_inverse=True)
-            with projected_at(self.model, *np.divmod(places, ids.shape[1])) as logits_of:
+            row_of, column_of = np.divmod(places, ids.shape[1])
+            with projected_at(self.model, row_of.tolist(), column_of.tolist()) as logits_of:
                 logits = logits_of(self.model(**inputs))
             tokens, column = self.tensor(looks[asked, 2]), self.tensor(column)
             whole = logits.logsumexp(1).double()

@@ -37,13 +37,15 @@ def statements(question: str, kind: str, choices: tuple[str, ...]) -> tuple[tupl
     with suppress(grammar.QuestionError):
         form, _, _ = grammar.parse(ENTITIES, question)
     return tuple(
-        (_said(form, answer) if answer != CANNOT_TELL else ()) or (f"{question} {answer}.",)
+        (state(form, answer) if answer != CANNOT_TELL else ()) or (f"{question} {answer}.",)
         for answer in choices
     )
 
 
-def _said(form: Form | None, answer: str) -> tuple[str, ...]:
-    """The sentences of an answer to a question, () if it has none."""
+def state(form: Form | None, answer: str) -> tuple[str, ...]:
+    """The sentences that say an answer to a question; of "no" its negation, then its mirror. () if it has
+    none.
+    """
     match form and (form.name, *form.parts):
         case "holds", subject, test if answer in ("yes", "no") and subject.name in ("a", "the"):
             tests = [test] if answer == "yes" else [Form("not", (test,))]
