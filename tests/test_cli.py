@@ -709,7 +709,7 @@ def test_a_command_and_python_have_the_same_defaults(kind, given):
 
 
 #: Values of every type, one of which each option takes beside its default. An address needs an engine.
-VALUES = [True, False, 0.25, 0.5, 2, 3, 4, 99, (), ("x",), Path("x.gif")]
+VALUES = [True, False, 0.25, 0.5, 2, 3, 4, 99, 500, (), ("x",), Path("x.gif")]
 VALUES += ["x", "4", "1,2", "{}", "random", "snow", "time", "x.gif"]
 
 

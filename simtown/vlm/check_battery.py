@@ -10,7 +10,7 @@ from statistics import mean, median
 from typing import Any
 
 from simtown.language.words.replies import score_reply
-from simtown.vlm.check_probes import PROBES, Pair, Probe, Stage
+from simtown.vlm.check_probes import PROBES, Pair, Probe, PathStage
 from simtown.vlm.check_verdicts import (
     CANNOT_TELL,
     DELIVERED,
@@ -77,7 +77,7 @@ class Battery:
         """Add pairs to a probe, and give those of their questions that lack a reply."""
         probe, fresh = PROBES[name], dict[str, Query]()
         for number in numbers:
-            stage = Stage(number, SIDE, pixels)
+            stage = PathStage(number, SIDE, pixels)
             test, control = probe.test(stage), probe.control(stage)
             self.pairs.setdefault(name, []).append((test, control, pixels))
             fresh |= {query.key: query for query in (*test, *control) if query.key not in self.said}

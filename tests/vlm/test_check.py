@@ -12,7 +12,7 @@ from benchmarks.simulated_sight import FAULTS, Eye, SimulatedModel, serving
 from simtown.vlm import check_battery
 from simtown.vlm.check_battery import ask_battery
 from simtown.vlm.check_page import page
-from simtown.vlm.check_probes import PROBES, Stage
+from simtown.vlm.check_probes import PROBES, PathStage
 from simtown.vlm.check_run import ALL_WELL, NOTHING_TOLD, SOMETHING_LOST, CheckReport, check_model, compare
 from simtown.vlm.check_verdicts import (
     CANNOT_TELL,
@@ -104,7 +104,7 @@ def test_pairs_differ_in_their_answer_and_in_what_is_sent(name):
 
     for number in (0, 1, 15):
         for make in (PROBES[name].test, PROBES[name].control):
-            first, second = make(Stage(number, SIDE))
+            first, second = make(PathStage(number, SIDE))
             assert first.gold.answer != second.gold.answer
             assert first.gold.choices == second.gold.choices
             assert first.question == second.question
