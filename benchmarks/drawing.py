@@ -1,4 +1,4 @@
-"""Two builds of the kernels draw the same scenes in turns: how much faster is the new one, with the same bytes?
+"""Two builds of the kernels draw the same scenes in turns: is the new one faster, with the same bytes?
 
     python benchmarks/drawing.py old.so new.so [--scenes 128] [--sizes 128,256] [--rounds 15]
 
