@@ -137,7 +137,10 @@ def _pairs(checkouts: list[Path], rounds: int) -> Iterator[dict[str, object]]:
     """A row of medians for each work."""
     both = [Apart(Checkout, checkout, OMP_NUM_THREADS="1") for checkout in checkouts]
     for name in WORKS:
-        taken = np.array([[each.call("microseconds", name) for each in both] for _ in range(rounds)])
+        taken = np.zeros((rounds, 2))
+        for turn, place in np.ndindex(rounds, 2):
+            which = (turn + place) % 2  # neither always goes first
+            taken[turn, which] = both[which].call("microseconds", name)
         here, pinned = np.median(taken, axis=0)
         ratio = median(taken[:, 0] / taken[:, 1])
         yield {"measure": name, "here": round(here, 1), "pinned": round(pinned, 1), "ratio": round(ratio, 3)}
