@@ -10,7 +10,7 @@ from statistics import mean, median
 from typing import Any
 
 from simtown.language.words.replies import score_reply
-from simtown.vlm.check_probes import PROBES, Pair, Probe, PathStage
+from simtown.vlm.check_probes import PROBES, Pair, PathStage, Probe
 from simtown.vlm.check_verdicts import (
     CANNOT_TELL,
     DELIVERED,
