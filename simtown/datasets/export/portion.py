@@ -82,9 +82,20 @@ class ExportBatch:
         box: list[float] = self.columns["boxes"][row, int(slot)].tolist()
         return box
 
+    def group(self, row: int) -> int | None:
+        """The number of the twins or of the pair of sequences that an example belongs to; None of neither."""
+        if "order" in self.columns:
+            return (self.start + row) // 2
+        return int(self.columns["group"][row]) if "group" in self.columns else None
+
     def png(self, row: int) -> bytes:
         """A picture as PNG."""
         return png_bytes(self.columns["images"][row])
+
+    def pngs(self, row: int) -> list[bytes]:
+        """The picture of an example as PNG, or the pictures of a sequence in the order that it shows."""
+        pictures = self.columns["images"][row]
+        return [png_bytes(picture) for picture in pictures.reshape(-1, *pictures.shape[-3:])]
 
     def write_pictures(self, folder: Path, pattern: str) -> Iterator[tuple[int, int, str]]:
         """Write each picture as PNG; yields its first row, its number, and its file's name by a `pattern`."""
