@@ -109,6 +109,12 @@ class AskedExample:
         return None if number is None else self.asked[number]
 
     @property
+    def pictures(self) -> tuple[np.ndarray, ...]:
+        """The picture, or those of a sequence in the order that it shows, each (h, w, 3) uint8."""
+        images = self.example.image
+        return tuple(images.reshape(-1, *images.shape[-3:]))
+
+    @property
     def slots(self) -> list[int]:
         """The slots of the vehicles."""
         return [number - 1 for number in self.example.vehicle_ids]
@@ -143,18 +149,21 @@ class AskedExample:
         Returns:
             Its number as "example", its "cluster" (:attr:`Split.clusters`), "family" and "relation";
             "margin" in metres (NaN if there is none); of the vehicles that the question names the least
-            height, "pixels", and the least "visible" share; the number of "vehicles"; "weather" and its
-            "intensity" in [0, 1] (0 of clear weather).
+            height, "pixels", and the least "visible" share, of a sequence where most is seen of each; the
+            number of "vehicles"; "weather" and its "intensity" in [0, 1] (0 of clear weather).
         """
         example, weather = self.example, self.example.scene.weather
+        boxes = example.boxes.reshape(-1, *example.boxes.shape[-2:])  # of a sequence: of each picture
+        heights = (boxes[..., 3] - boxes[..., 1]).max(axis=0)
+        visible = example.visible.reshape(len(boxes), -1).max(axis=0)
         return {
             "example": self.number,
             "cluster": int(self.asked.clusters[self.number]),
             "family": example.family,
             "relation": self.relation,
             "margin": abs(example.margin),
-            "pixels": float((example.boxes[self.meant, 3] - example.boxes[self.meant, 1]).min()),
-            "visible": float(example.visible[self.meant].min()),
+            "pixels": float(heights[self.meant].min()),
+            "visible": float(visible[self.meant].min()),
             "vehicles": len(example.scene.vehicles),
             "weather": weather.kind,
             "intensity": weather.intensity * (weather.kind != "clear"),
@@ -171,7 +180,7 @@ class AskedExample:
         gold, question = self.gold(), self.example.question
         text = prompt(question, gold.type, gold.choices)
         key = f"{self.asked.split}:{self.number}"
-        return Query(key, (self.example.image,), text, gold, question)
+        return Query(key, self.pictures, text, gold, question)
 
     def changed(self, suffix: str, **changes: Any) -> Query:
         """The question with other values of some attributes of :class:`Query`; the key gets a suffix."""

@@ -13,6 +13,7 @@ from simtown.probes.model_names import without_folders
 from simtown.vlm.conditions import AskedExample, AskedSplit, Condition
 from simtown.vlm.controls import CONTROLS
 from simtown.vlm.models import open_model
+from simtown.vlm.picture_orders import ORDERS
 from simtown.vlm.prompting import Prompting
 from simtown.vlm.shows import chosen_shows
 from simtown.vlm.vision_model import Query, VisionModel
@@ -92,6 +93,11 @@ def open_evaluation(
     if (settings.shots or settings.system) and not opened.holds_turns:
         option = "shots" if settings.shots else "system"
         raise SettingsError(f"needs a model of hf: or openai:, not {model}", option)
+    if dataset.settings.sequence:
+        if {*settings.show} & {"text", "both"}:
+            raise SettingsError("says single pictures in words: of sequences choose picture, none", "show")
+        if not opened.holds_several:
+            raise SettingsError(f"{model} takes one picture, and {dataset.name} shows several")
     settings = opened.prepare(asked, settings)
     prompting = Prompting(settings, asked)
     count = min(len(asked), settings.examples or len(asked))
@@ -101,5 +107,6 @@ def open_evaluation(
     conditions |= {f"sample-{number}": (main, count) for number in range(2, (settings.samples or 1) + 1)}
     if settings.controls and "picture" in shows:
         few = min(count, settings.controls)
-        conditions |= {name: (control, few) for name, control in CONTROLS.items()}
+        controls = ORDERS if dataset.settings.sequence else CONTROLS
+        conditions |= {name: (control, few) for name, control in controls.items()}
     return Evaluation(model, opened, prompting, conditions)

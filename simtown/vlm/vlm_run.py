@@ -32,6 +32,7 @@ from simtown.vlm.conditions import AskedExample, AskedSplit
 from simtown.vlm.controls import CONTROLS
 from simtown.vlm.evaluation_plan import open_evaluation
 from simtown.vlm.own_metrics import measure
+from simtown.vlm.picture_orders import ORDERS, compare_orders, needs_order
 from simtown.vlm.program_models import import_function
 from simtown.vlm.prompting import over_samples, positions
 from simtown.vlm.referee import in_words, referee, verdict
@@ -155,6 +156,10 @@ def evaluate_model(
             written["verdict.csv"] = (judged := verdict(content["verdict"])).csv()
             written["summary.md"] += f"\n{in_words(content['verdict'])}\n\n{judged.markdown(3)}\n"
         written["summary.md"] += "".join(f"\n- {markdown(line)}" for line in thresholds.write(found, out))
+        if ORDERS.keys() <= tasks.keys():
+            compared = compare_orders(tasks)
+            written["orders.csv"] = compared.csv()
+            written["summary.md"] += f"\n{needs_order(tasks)}\n\n{compared.markdown(3)}\n"
         by_show = {name: rows for name, rows in tasks.items() if name in SHOWS}
         if len(by_show) > 1:
             compared = compare_shows(by_show, asked.dataset.settings.entities)
@@ -327,7 +332,7 @@ def twins(asked: AskedSplit, rows: Sequence[Row]) -> dict[str, Any] | None:
     """Accuracies of pairs and groups of twins, as far as they were asked whole; None without twins."""
     settings = asked.dataset.settings
     whole = len(rows) // settings.block * settings.block
-    if not settings.twins or not whole:
+    if not (settings.twins or settings.sequence) or not whole:
         return None
     groups, each = asked.clusters[:whole], settings.questions_per_picture
     right, chances = (np.array([row[name] for row in rows[:whole]]) for name in ("right", "chance"))
