@@ -74,7 +74,7 @@ for _row in _ANSWERS.strip().splitlines():
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight")
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 WORDS["picture"] = {
-    f"picture {number}": f"{number},{word},picture {word},{place},the {place},the {place} picture,image {number}"
+    f"picture {number}": f"{number},{word},picture {word},{place},the {place} picture,image {number}"
     for number, (word, place) in enumerate(zip(_NUMBERS, _PLACES, strict=True), 1)
 }
 #: Capital letters that are an answer alone; options that are asked come first.
