@@ -4,7 +4,7 @@
     python benchmarks/probes_beside.py [--vocabulary 2000,8000] [--out benchmarks/results/probes_beside.csv]
 
 A GPT-2 and a BERT of 3 layers of 128 with random weights: speed does not depend on them. One thread, float32,
-no cache; processor time, the least of five turns, in turns. Both must give equal sums within 1e-3. minicons
+no cache; processor time, the least of three turns, in turns. Both must give equal sums within 1e-3. minicons
 is given batches of 64 (of 16 for masked models), simtown its default. The candidates are words of one piece,
 for which minicons' next-word distribution is asked once a context.
 """
@@ -27,7 +27,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from simtown.probes.scorers import BLANK, open_scorer
 
 CANDIDATES = [f"thing{number}" for number in range(40)]
-TURNS = 5
+TURNS = 3
 
 
 def build(directory: str, words: set[str], size: int, *, masked: bool) -> None:

@@ -33,8 +33,14 @@ class Served(Scorer):
 
     def __init__(self, name: str, place: str, settings: ScorerSettings) -> None:
         self.name = name
-        how = {"parallel": _PARALLEL, "timeout": _TIMEOUT, "retries": _RETRIES, "rate": 0.0}
-        self._server = Server(place, **how, remedy="the same command goes on with --cache")
+        self._server = Server(
+            place,
+            parallel=_PARALLEL,
+            timeout=_TIMEOUT,
+            retries=_RETRIES,
+            rate=0,
+            remedy="the same command goes on with --cache",
+        )
         abilities: set[Ability] = {"class_logprobs"}
         if not settings.chat and self._echoes():
             abilities.add("sequence_logprobs")
