@@ -296,7 +296,7 @@ class LanguageModel(Transformer):
 
 @contextmanager
 def projected_at(
-    model: Any, rows: Sequence[int], columns: Sequence[int]
+    model: Any, rows: Sequence[int] | np.ndarray, columns: Sequence[int] | np.ndarray
 ) -> Iterator[Callable[[Any], torch.Tensor]]:
     """Within, the head of the model sees the tower's hidden states at r positions of the batch alone.
 
