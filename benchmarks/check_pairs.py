@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from simtown.vlm.check_battery import SIDE
 from simtown.vlm.check_page import beside, middle
-from simtown.vlm.check_probes import PROBES, PathStage
+from simtown.vlm.check_probes import PROBES, EmptyStreet
 
 #: Pixels of a picture's height, of a column, and of the words above a pair.
 HEIGHT, COLUMN, WORDS = 96, 640, 22
@@ -20,7 +20,7 @@ MIDDLE = 64
 def cell(name, probe, font):
     """The pictures of a pair, each question's behind its answer."""
     rows = []
-    for query in probe.test(PathStage(0, SIDE)):
+    for query in probe.test(EmptyStreet(0, SIDE)):
         pictures = [picture for turn in query.messages for picture in turn.pictures]
         if probe.is_adaptive:
             pictures = [middle(picture, MIDDLE) for picture in pictures]

@@ -10,7 +10,7 @@ from statistics import mean, median
 from typing import Any
 
 from simtown.language.words.replies import score_reply
-from simtown.vlm.check_probes import PROBES, Pair, PathStage, Probe
+from simtown.vlm.check_probes import PROBES, EmptyStreet, Pair, Probe
 from simtown.vlm.check_verdicts import (
     CANNOT_TELL,
     DELIVERED,
@@ -35,6 +35,8 @@ _FIRST, _LEAST, _MOST = 12, 3, 96
 _SUSPECT = 0.5
 #: Beginning of the key of a question that is asked again.
 _AGAIN = "again-"
+#: Beginning of the key of a question that is asked without its picture.
+_BLIND = "blind-"
 
 
 @dataclass(eq=False)
@@ -77,7 +79,7 @@ class Battery:
         """Add pairs to a probe, and give those of their questions that lack a reply."""
         probe, fresh = PROBES[name], dict[str, Query]()
         for number in numbers:
-            stage = PathStage(number, SIDE, pixels)
+            stage = EmptyStreet(number, SIDE, pixels)
             test, control = probe.test(stage), probe.control(stage)
             self.pairs.setdefault(name, []).append((test, control, pixels))
             fresh |= {query.key: query for query in (*test, *control) if query.key not in self.said}
@@ -116,7 +118,7 @@ def ask_battery(model: VisionModel, most: int, bar: Any = lambda count: None) ->
 
     Raises UnreachableError if the model stops answering.
     """
-    battery, shuffle = Battery(model, most - REPEATED), random.Random(0).shuffle
+    battery, shuffle = Battery(model, most - REPEATED - 1), random.Random(0).shuffle
     still_open = [name for name, probe in PROBES.items() if battery.may_hold(probe)]
     rows: dict[str, list[PairRow]] = {}
     while still_open and battery.verdicts["picture"].verdict != NOT_DELIVERED:
@@ -161,14 +163,19 @@ def _next_length(rows: Sequence[PairRow]) -> int:
 
 
 def ask_again(battery: Battery, bar: Any) -> None:
-    """Ask some questions again, each alone: before, they went out with others."""
-    for key in sorted(key for key in battery.said if key.startswith("sight:"))[:REPEATED]:
+    """Ask some questions again, each alone, before which they went out with others; and one without its
+    picture, whose tokens are counted.
+    """
+    keys = sorted(key for key in battery.said if key.startswith("sight:"))[:REPEATED]
+    for key in keys:
         battery.ask([replace(battery.queries[key], key=f"{_AGAIN}{key}")], bar)
+    for key in keys[:1]:
+        battery.ask([replace(battery.queries[key], key=f"{_BLIND}{key}", pictures=())], bar)
 
 
 def is_again(key: str) -> bool:
-    """Whether a key is that of a question that is asked again."""
-    return key.startswith(_AGAIN)
+    """Whether a key is that of a question of :func:`ask_again`."""
+    return key.startswith((_AGAIN, _BLIND))
 
 
 def finish(battery: Battery) -> None:
@@ -185,9 +192,9 @@ def finish(battery: Battery) -> None:
 def _repeat(battery: Battery) -> Verdict:
     """Whether the same question gets the same reply, with others and alone."""
     own = Verdict(probe="repeat", about="the same reply to the same question")
-    again = [key for key in battery.said if is_again(key)]
-    said = [(battery.said[key], battery.said[key.removeprefix(_AGAIN)]) for key in again]
-    differing = sum((one.text, one.scores) != (other.text, other.scores) for one, other in said)
+    again = [key for key in battery.said if key.startswith(_AGAIN)]
+    said = [(battery.said[key].text, battery.said[key.removeprefix(_AGAIN)].text) for key in again]
+    differing = sum(one != other for one, other in said)
     own.pairs, own.test = len(said), 1 - differing / max(len(said), 1)
     if differing:
         own.verdict = NOT_DELIVERED
@@ -200,20 +207,21 @@ def _repeat(battery: Battery) -> Verdict:
 def _tokens(battery: Battery) -> Verdict:
     """Whether a picture takes tokens, where the server counts them."""
     own = Verdict(probe="tokens", about="tokens for a picture")
-    read = {name: _median_read(battery, name) for name in ("words", "sight", "small", "resolution")}
-    if not read["words"] or not read["sight"]:
+    read = {name: _median_read(battery, name) for name in (_BLIND, "sight:", "small:", "resolution:")}
+    without = read[_BLIND]
+    if not (without and read["sight:"]):
         own.found = "the model does not say how many tokens it read"
         return own
-    own.verdict = DELIVERED if read["sight"] > read["words"] else NOT_DELIVERED
-    own.found = f"a question takes {read['words']:,.0f} without a picture"
-    for name, side in (("small", SIDE // 2), ("sight", SIDE), ("resolution", SIDE * 2)):
+    own.verdict = DELIVERED if read["sight:"] > without else NOT_DELIVERED
+    own.found = f"a question takes {without:,.0f} without a picture"
+    for name, side in (("small:", SIDE // 2), ("sight:", SIDE), ("resolution:", SIDE * 2)):
         own.found += f", {read[name]:,.0f} with one of {side} × {side}" if read[name] else ""
     return own
 
 
 def _median_read(battery: Battery, name: str) -> float:
-    """Tokens that questions of a name took."""
-    return median([said.read for key, said in battery.said.items() if key.startswith(f"{name}:")] or [0])
+    """Tokens that questions took whose keys begin with a name."""
+    return median([said.read for key, said in battery.said.items() if key.startswith(name)] or [0])
 
 
 def _found(battery: Battery, own: Verdict, probe: Probe, rows: Sequence[PairRow]) -> str:

@@ -58,7 +58,7 @@ def street(number: int, width: int, height: int) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class PathStage:
+class EmptyStreet:
     """An empty street on which a probe puts a vehicle: one for each pair of a probe.
 
     Attributes:
@@ -138,13 +138,13 @@ class PathStage:
         return queries[0], queries[1]
 
 
-def sight(stage: PathStage) -> Pair:
+def sight(stage: EmptyStreet) -> Pair:
     """A picture with a vehicle, and one without: the control of most probes."""
     u, v = (0.3 + 0.4 * stage.chance(axis) for axis in "uv")
     return stage.pair("sight", _WHERE, {"yes": stage.shown(u, v), "no": stage.empty()})
 
 
-def words(stage: PathStage) -> Pair:
+def words(stage: EmptyStreet) -> Pair:
     """The same question without a picture, about a street in words."""
     facts = {"yes": f"There is a {ENTITIES[stage.number]} on a street.", "no": "A street is empty."}
     pair = stage.pair("words", "Is there a vehicle on the street?", dict.fromkeys(facts, ()))
@@ -152,10 +152,10 @@ def words(stage: PathStage) -> Pair:
     return yes, no
 
 
-def _one_of_three(name: str, place: int) -> Callable[[PathStage], Pair]:
+def _one_of_three(name: str, place: int) -> Callable[[EmptyStreet], Pair]:
     """Three pictures, of which one at a place has a vehicle, or none has."""
 
-    def make(stage: PathStage) -> Pair:
+    def make(stage: EmptyStreet) -> Pair:
         empty = tuple(stage.empty(other=other) for other in range(3))
         shown = list(empty)
         shown[place] = replace(stage, number=stage.number + 17 * place).shown()
@@ -164,26 +164,26 @@ def _one_of_three(name: str, place: int) -> Callable[[PathStage], Pair]:
     return make
 
 
-def order(stage: PathStage) -> Pair:
+def order(stage: EmptyStreet) -> Pair:
     """Two pictures, of which the first or the second has a vehicle."""
     shown, empty = stage.shown(), stage.empty(other=1)
     question = "Which picture has a vehicle in it, the first or the second?"
     return stage.pair("order", question, {"first": (shown, empty), "second": (empty, shown)})
 
 
-def left_right(stage: PathStage) -> Pair:
+def left_right(stage: EmptyStreet) -> Pair:
     """A vehicle at the left, or at the right."""
     sides = {"left": stage.shown(0.2), "right": stage.shown(0.8)}
     return stage.pair("left-right", "In which half of the picture is the vehicle, left or right?", sides)
 
 
-def up_down(stage: PathStage) -> Pair:
+def up_down(stage: EmptyStreet) -> Pair:
     """A vehicle at the top, or at the bottom."""
     sides = {"upper": stage.shown(v=0.2), "lower": stage.shown(v=0.8)}
     return stage.pair("up-down", "In which half of the picture is the vehicle, upper or lower?", sides)
 
 
-def quarter_turn(stage: PathStage) -> Pair:
+def quarter_turn(stage: EmptyStreet) -> Pair:
     """A picture, or the same after a quarter turn."""
     shown = stage.shown()
     turned = {"horizontal": shown, "vertical": np.ascontiguousarray(np.rot90(shown))}
@@ -191,7 +191,7 @@ def quarter_turn(stage: PathStage) -> Pair:
     return stage.pair("quarter-turn", question, turned)
 
 
-def width_height(stage: PathStage) -> Pair:
+def width_height(stage: EmptyStreet) -> Pair:
     """A vehicle at one or the other end of a wide or a high picture."""
     is_wide = stage.number % 2 == 0
     if is_wide:
@@ -203,7 +203,7 @@ def width_height(stage: PathStage) -> Pair:
     return stage.pair("width-height", question, shown)
 
 
-def aspect(stage: PathStage) -> Pair:
+def aspect(stage: EmptyStreet) -> Pair:
     """A vehicle that is wider than high, or higher than wide, in a very wide or very high picture."""
     shape = (1.5, 0.5) if stage.number % 2 == 0 else (0.5, 1.5)
     ratios = {"wider": 1.6, "higher": 1 / 1.6}
@@ -212,44 +212,44 @@ def aspect(stage: PathStage) -> Pair:
     return stage.pair("aspect", question, shown)
 
 
-def colour(stage: PathStage) -> Pair:
+def colour(stage: EmptyStreet) -> Pair:
     """A red vehicle, or a blue one."""
     paints = {paint: stage.shown(paint=paint) for paint in ("red", "blue")}
     return stage.pair("colour", "Which colour has the vehicle, red or blue?", paints)
 
 
-def edges(stage: PathStage) -> Pair:
+def edges(stage: EmptyStreet) -> Pair:
     """A vehicle in the outermost part of a picture, at each of its sides in turn; or none."""
     place = [(0.0, 0.4), (1.0, 0.6), (0.6, 0.0), (0.4, 1.0)][stage.number % 4]
     shown = stage.shown(*place, length=0.06 * stage.side, ratio=1.0)
     return stage.pair("edges", _WHERE, {"yes": shown, "no": stage.empty()})
 
 
-def small_in_large(stage: PathStage) -> Pair:
+def small_in_large(stage: EmptyStreet) -> Pair:
     """A small vehicle in a picture of twice the side, or none."""
     shown = stage.shown(length=stage.pixels, shape=(2, 2))
     return stage.pair("resolution", _WHERE, {"yes": shown, "no": stage.empty((2, 2))})
 
 
-def small_in_small(stage: PathStage) -> Pair:
+def small_in_small(stage: EmptyStreet) -> Pair:
     """A vehicle of the same pixels in a picture of half the side, or none."""
     shown = stage.shown(length=stage.pixels, shape=(0.5, 0.5))
     return stage.pair("small", _WHERE, {"yes": shown, "no": stage.empty((0.5, 0.5))})
 
 
-def small_colour(stage: PathStage) -> Pair:
+def small_colour(stage: EmptyStreet) -> Pair:
     """A small vehicle that is red or blue."""
     paints = {paint: stage.shown(paint=paint, length=stage.pixels) for paint in ("red", "blue")}
     return stage.pair("detail", "Which colour has the small vehicle, red or blue?", paints)
 
 
-def small_grey(stage: PathStage) -> Pair:
+def small_grey(stage: EmptyStreet) -> Pair:
     """A small vehicle that is white or black."""
     paints = {paint: stage.shown(paint=paint, length=stage.pixels) for paint in ("white", "black")}
     return stage.pair("grey", "Which colour has the small vehicle, white or black?", paints)
 
 
-def _sold(stage: PathStage, name: str) -> Pair:
+def _sold(stage: EmptyStreet, name: str) -> Pair:
     """A question about a fact that no picture shows."""
     kinds = (ENTITIES[stage.number], ENTITIES[-1 - stage.number])
     question = f"Which vehicle was sold today, the {' or the '.join(kinds)}?"
@@ -260,7 +260,7 @@ def _fact(query: Query) -> str:
     return f"Today the {query.gold.answer} was sold."
 
 
-def system_text(stage: PathStage) -> Pair:
+def system_text(stage: EmptyStreet) -> Pair:
     """A fact in the system's message."""
     first, second = (
         replace(query, turns=(Turn("system", _fact(query)),)) for query in _sold(stage, "system-text")
@@ -268,7 +268,7 @@ def system_text(stage: PathStage) -> Pair:
     return first, second
 
 
-def user_text(stage: PathStage) -> Pair:
+def user_text(stage: EmptyStreet) -> Pair:
     """The same fact in the question."""
     first, second = (
         replace(query, text=f"{_fact(query)} {query.text}") for query in _sold(stage, "user-text")
@@ -276,7 +276,7 @@ def user_text(stage: PathStage) -> Pair:
     return first, second
 
 
-def earlier_turn(stage: PathStage) -> Pair:
+def earlier_turn(stage: EmptyStreet) -> Pair:
     """A picture in an earlier message than the question."""
     yes, no = (
         replace(
@@ -290,7 +290,7 @@ def earlier_turn(stage: PathStage) -> Pair:
     return yes, no
 
 
-def behind_words(stage: PathStage) -> Pair:
+def behind_words(stage: EmptyStreet) -> Pair:
     """A picture behind the words of a question."""
     yes, no = (
         replace(query, key=query.key.replace("sight", "behind-words"), is_behind=True)
@@ -314,10 +314,10 @@ class Probe(NamedTuple):
     """
 
     about: str
-    test: Callable[[PathStage], Pair]
+    test: Callable[[EmptyStreet], Pair]
     lost: str
     reversed: str = ""
-    control: Callable[[PathStage], Pair] = sight
+    control: Callable[[EmptyStreet], Pair] = sight
     needs: str = ""
     is_adaptive: bool = False
 

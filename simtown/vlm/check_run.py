@@ -17,7 +17,7 @@ from simtown.core.version import __version__
 from simtown.language.words.replies import read_reply
 from simtown.probes.model_names import without_folders
 from simtown.vlm.check_battery import SIDE, Battery, ask_again, ask_battery, finish, is_again
-from simtown.vlm.check_probes import PROBES, PathStage
+from simtown.vlm.check_probes import PROBES, EmptyStreet
 from simtown.vlm.check_verdicts import DELIVERED, NOT_DELIVERED
 from simtown.vlm.cost_estimate import RULES
 from simtown.vlm.models import open_model
@@ -154,7 +154,7 @@ def cost_lines(settings: CheckSettings) -> Iterator[str]:
     first = [
         query
         for probe in PROBES.values()
-        for pair in (probe.test(PathStage(0, SIDE)), probe.control(PathStage(0, SIDE)))
+        for pair in (probe.test(EmptyStreet(0, SIDE)), probe.control(EmptyStreet(0, SIDE)))
         for query in pair
     ]
     shapes = [picture.shape for query in {own.key: own for own in first}.values() for turn in query.messages

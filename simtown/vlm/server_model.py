@@ -36,23 +36,12 @@ class ServerModel(VisionModel):
 
     def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
         self._settings, self.batch = settings, settings.parallel
-<<<<<<< HEAD
         how: dict[str, Any] = {
             "parallel": settings.parallel,
             "timeout": settings.timeout,
             "retries": settings.retries,
         }
         self._server = Server(place, **how, rate=settings.rate, remedy=CONTINUES)
-=======
-        self._server = Server(
-            place,
-            parallel=settings.parallel,
-            timeout=settings.timeout,
-            retries=settings.retries,
-            rate=settings.rate or 0,
-            remedy=CONTINUES,
-        )
->>>>>>> probes
         self._stopped = self._server.stopped
 
     def ask(self, queries: Iterable[Query]) -> Iterator[tuple[Query, Said]]:

@@ -12,7 +12,7 @@ from benchmarks.simulated_sight import FAULTS, Eye, SimulatedModel, serving
 from simtown.vlm import check_battery
 from simtown.vlm.check_battery import ask_battery
 from simtown.vlm.check_page import page
-from simtown.vlm.check_probes import PROBES, PathStage
+from simtown.vlm.check_probes import PROBES, EmptyStreet
 from simtown.vlm.check_run import ALL_WELL, NOTHING_TOLD, SOMETHING_LOST, CheckReport, check_model, compare
 from simtown.vlm.check_verdicts import (
     CANNOT_TELL,
@@ -64,6 +64,11 @@ def test_a_model_that_sees_nothing_is_accused_of_nothing_but_the_picture(small):
     assert report.exit_code == NOTHING_TOLD
 
 
+def test_a_picture_that_takes_no_tokens_is_named(small):
+    dropped = ask_battery(SimulatedModel(Eye(FAULTS["no picture"].change, lapses=0), {}), QUESTIONS)
+    assert named(dropped) == {"picture", "tokens"}
+
+
 def test_models_that_differ_from_call_to_call_are_named(small):
     restless = ask_battery(SimulatedModel(Eye(FAULTS["none"].change, flips=0.5), {}), QUESTIONS)
     assert "repeat" in named(restless)
@@ -104,7 +109,7 @@ def test_pairs_differ_in_their_answer_and_in_what_is_sent(name):
 
     for number in (0, 1, 15):
         for make in (PROBES[name].test, PROBES[name].control):
-            first, second = make(PathStage(number, SIDE))
+            first, second = make(EmptyStreet(number, SIDE))
             assert first.gold.answer != second.gold.answer
             assert first.gold.choices == second.gold.choices
             assert first.question == second.question

@@ -55,11 +55,7 @@ def grow(rows: Sequence[Sequence[int]], most: int) -> tuple[list[Tree], list[tup
     places: list[tuple[int, list[int]]] = [(0, [])] * len(rows)
     before: Sequence[int] = ()
     path: list[int] = []
-<<<<<<< HEAD
-    for number in sorted(range(len(rows)), key=lambda i: list(rows[i]), reverse=True):
-=======
     for number in sorted(range(len(rows)), key=lambda number: tuple(rows[number]), reverse=True):
->>>>>>> probes
         row = rows[number]
         known = shared(row, before)
         new = len(row) - known

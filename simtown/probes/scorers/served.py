@@ -38,11 +38,7 @@ class Served(Scorer):
             parallel=_PARALLEL,
             timeout=_TIMEOUT,
             retries=_RETRIES,
-<<<<<<< HEAD
             rate=None,
-=======
-            rate=0,
->>>>>>> probes
             remedy="the same command goes on with --cache",
         )
         abilities: set[Ability] = {"class_logprobs"}
