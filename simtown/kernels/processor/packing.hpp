@@ -22,8 +22,8 @@ INLINE Words64 mix(Words64 c, Words64 other, Words32 share)
 }
 // `level` (0 to 256) of 256 parts of a colour.
 INLINE Words64 dimmed(Words64 c, Words32 level) { return ((c * convert<Words64>(level)) >> 8) & LEVELS_MASK; }
-// The smaller of numbers below 2^32.
-INLINE Words64 less_of(Words64 a, Words64 b) { return (Words64)smaller((Samples)a, (Samples)b); }
+// The smaller of numbers below 2^63: few processors compare larger ones.
+INLINE Words64 less_of(Words64 a, Words64 b) { return (Words64)smaller((Longs)a, (Longs)b); }
 
 // Colours under the light of lamps: they become brighter, and a part of the lamps' colour is added.
 INLINE Words64 lighten(Words64 c, Words64 glow)
