@@ -271,7 +271,7 @@ def measure_shape(
         needs = curve.samples["isotonic"][0]
         row = [not curve.jumps[0] and BELOW < needs[0] < ABOVE, curve.falls, curve.stuck.any()]
         for low, high in (interval(needs[1:]), interval(known[1:])):
-            row += [low <= truth <= high, high / max(low, 1)]
+            row += [low <= truth <= high, high / max(low, 1) if low < ABOVE else ABOVE]
         rows.append(row)
     claimed, falls, stuck, held, width, held_if_known, width_if_known = np.array(rows, dtype=float).T
     chosen = claimed > 0
