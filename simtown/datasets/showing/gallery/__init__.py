@@ -42,6 +42,7 @@ from simtown.render.masks import compressed_run_lengths, mask_and_box, picture_f
 from simtown.render.renderers import make_renderer
 from simtown.scenes.paint import body_paints
 from simtown.scenes.placement import half_sizes
+from simtown.scenes.scene import SceneBatch
 from simtown.scenes.sequence import stored_pictures
 
 #: Most examples of a sample, and examples of a stretch, which are in one shard, rarely in two. Neighbouring
@@ -53,6 +54,8 @@ SHEET, DETAILS, THUMB, LARGE = 8, 256, 192, 384
 _QUALITY: dict[str, Any] = {"quality": 88, "subsampling": 0}
 #: Large pictures: 20 kB and 1 ms each at 384 pixels, where WebP takes 12 kB and 3 ms.
 _LARGE_QUALITY: dict[str, Any] = {"quality": 80}
+#: Before the names of columns that hold all pictures of sequences, (n, P, ...).
+_ALL = "all/"
 #: Threads that write large pictures, a batch each, and pictures that one draws at once: memory of a few is
 #: used again, that of many comes cleared from the kernel.
 _THREADS, _DRAWN = 2, 32
@@ -142,7 +145,7 @@ def _write_page(
     }
     pieces = directory / "data"
     (pieces / "large" if large else pieces).mkdir(parents=True)
-    about, index = _about(data, splits) | {"large": large}, []
+    about, index = _about(data, splits) | {"large": large, "shots": data.settings.shots}, []
     for (name, sample), split in zip(splits.items(), about["splits"], strict=True):
         columns, split["longest"] = _write_split(data, name, sample, pieces, progress, large, reason=reason)
         index.append(columns)
@@ -294,17 +297,20 @@ def _with_large(batches: Iterable[ExportBatch], folder: Path, name: str) -> Iter
 def _write_large(batch: ExportBatch, folder: Path, name: str, place: int) -> None:
     """Write large pictures, a file each: drawn at a multiple of their size, or as they are stored.
 
-    `place` is the first one's on the page.
+    Those of a sequence stand side by side. `place` is the first one's on the page.
     """
-    stored = batch.columns["images"]
-    height, width = stored.shape[1:3]
+    stored = batch.columns.get(_ALL + "images", batch.columns["images"][:, None])
+    shots, height, width = stored.shape[1:4]
     times, renderer = -(-LARGE // max(width, height)), make_renderer()
     for first in range(0, len(stored), _DRAWN):
         rows = slice(first, first + _DRAWN)
         pictures = stored[rows]
         if times > 1:
-            pictures = renderer.render(batch.scenes[rows], width * times, height * times, geometry=False).rgb
-        for number, picture in enumerate(pictures, place + first):
+            scenes = _all_scenes(batch, rows) if shots > 1 else batch.scenes[rows]
+            drawn = renderer.render(scenes, width * times, height * times, geometry=False).rgb
+            pictures = drawn.reshape(-1, shots, *drawn.shape[1:])
+        for number, row in enumerate(pictures, place + first):
+            picture = np.concatenate(row, axis=1)
             (folder / f"{name}-{number}.jpg").write_bytes(picture_file(picture, "JPEG", **_LARGE_QUALITY))
 
 
@@ -322,10 +328,24 @@ def _batches(data: Dataset, name: str, sample: list[range], progress: Report) ->
         yield from map(_first_pictures, batches) if data.settings.sequence else batches
 
 
+def _all_scenes(batch: ExportBatch, rows: slice) -> SceneBatch:
+    """The scenes of all pictures of some sequences."""
+    columns = {name: values[rows] for name, values in batch.columns.items() if name.startswith(_ALL)}
+    return SceneBatch.of_columns(
+        {name.removeprefix(_ALL): values.reshape(-1, *values.shape[2:]) for name, values in columns.items()}
+    )
+
+
 def _first_pictures(batch: ExportBatch) -> ExportBatch:
-    """The first pictures of sequences, with what these show."""
-    scenes = stored_pictures(batch.columns)[:: batch.columns["order"].shape[1]]
+    """The first pictures of sequences, with what these show, and all behind the names of _ALL."""
+    n, shots = batch.columns["order"].shape
+    every = stored_pictures(batch.columns)
+    scenes = every[::shots]
     own = {name: batch.columns[name][:, 0] for name in ("images", "boxes", "visible")}
+    own[_ALL + "images"] = batch.columns["images"]
+    own |= {
+        _ALL + name: values.reshape(n, shots, *values.shape[1:]) for name, values in every.columns().items()
+    }
     height, width = own["images"].shape[1:3]
     return replace(
         batch,
