@@ -194,6 +194,7 @@ weather i8 scenes
 value i2 scenes vehicles attributes
 colours i1 scenes vehicles colour_words
 hides i1 scenes vehicles
+met i1 scenes vehicles vehicles
 called i2 scenes vehicles
 places i2 words
 noun_places i2 numbers

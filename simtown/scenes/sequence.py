@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from simtown.scenes.placement import half_sizes
 from simtown.scenes.scene import SceneBatch
 
 #: The slot of a sequence in which nothing is edited.
@@ -114,6 +115,8 @@ def in_order(count: int, n: int = 1) -> np.ndarray:
 def pictures(sequence: Sequence, order: np.ndarray | None = None) -> SceneBatch:
     """The scenes of all pictures of n sequences: n P rows, those of a sequence one after the other.
 
+    A vehicle in which the camera stands is left out: its driver sees the picture.
+
     Args:
         sequence: n sequences of P pictures.
         order: (n, P) the pictures that are shown one after the other; by default they are in the order of
@@ -132,14 +135,23 @@ def pictures(sequence: Sequence, order: np.ndarray | None = None) -> SceneBatch:
     entity[later, slot] = sequence.edit_entity[own]
     pose[later, slot] = sequence.edit_pose[own]
     paint[later, slot] = sequence.edit_paint[own]
+    camera = sequence.cameras[of, which]
+    inside = _holds_camera(entity, pose, camera)
+    entity[inside], pose[inside], paint[inside] = -1, 0, -1
     return replace(
         scenes,
         entity=entity,
         pose=pose,
         paint=paint,
-        camera=sequence.cameras[of, which],
+        camera=camera,
         fall_seed=scenes.fall_seed + which.astype(np.uint32),
     )
+
+
+def _holds_camera(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
+    """(m, v) bool, in which vehicles a camera stands, that of a driver: these are not drawn."""
+    off = np.abs(pose[..., :2].astype(np.float64) - camera[:, None, :2]) < half_sizes()[entity]
+    return np.asarray(off.all(axis=2) & (entity >= 0))
 
 
 def stored_pictures(columns: Mapping[str, np.ndarray]) -> SceneBatch:

@@ -116,6 +116,64 @@ def plain_camera(cameras):
     return name
 
 
+def side(shots, other, k):
+    """-1 or 1, to the left or right of another one along the road in a picture; 0 if close or not seen."""
+    metres = shots[k][1] - other[k][1]
+    return 0 if abs(metres) < 0.5 or not (shots[k][5] and other[k][5]) else 1 if metres > 0 else -1
+
+
+def passed(shots, other):
+    """By picture, whether one has passed another by then, or None."""
+    signs = [side(shots, other, k) for k in range(len(shots))]
+    return [None if not (signs[0] and sign) else sign != signs[0] for sign in signs]
+
+
+def plain_first(shots, other):
+    """The picture in which one has passed another; the number of pictures if none does."""
+    truths = passed(shots, other)
+    begins = truths.index(True) if True in truths else len(truths)
+    return None if None in truths[:begins] else begins
+
+
+def plain_nearest(shots, other):
+    if not all(a[5] and b[5] for a, b in zip(shots, other, strict=True)):
+        return None
+    away = [abs(a[1] - b[1]) for a, b in zip(shots, other, strict=True)]
+    first, second = sorted(away)[:2]
+    return f"picture {away.index(first) + 1}" if second - first >= 0.5 else None
+
+
+def plain_seat(shots, cameras):
+    """The picture, after the first, whose camera stands where a vehicle is, and looks where it heads."""
+    _, x, y, yaw, *_ = shots[0]
+    here = [
+        k + 1
+        for k, (cx, cy, _, turn, *_) in enumerate(cameras.tolist())
+        if k and abs(cx - x) < 3 and abs(cy - y) < 1.85 and np.cos(turn + np.pi / 2 - yaw) > 0.9
+    ]
+    return f"picture {here[0]}" if len(here) == 1 else None
+
+
+def plain_place(every, kind, cameras):
+    """The place from the left, in the last picture, of the leftmost one of the first: by angles."""
+    own = [shots for shots in every if shots[0][0] == kind]
+    assert all(shots[0][5] and shots[-1][5] for shots in own)
+
+    def along(shots, camera):
+        dx, dy = shots[0][1] - camera[0], shots[0][2] - camera[1]
+        return -np.angle(np.exp(-1j * camera[3]) * complex(dx, dy))
+
+    leftmost = min(own, key=lambda shots: along(shots, cameras[0]))
+    last = sorted(own, key=lambda shots: along(shots, cameras[-1]))
+    return ("first", "second", "third")[[shots is leftmost for shots in last].index(True)]
+
+
+def plain_moment(every):
+    apart = [abs(shots[-1][1] - shots[0][1]) for shots in every if shots[0][5] and shots[-1][5]]
+    still = all(len({shot[1] for shot in shots}) == 1 for shots in every)
+    return "yes" if still else "no" if max(apart) >= 1.5 else None
+
+
 PLAIN = {"motion": plain_motion, "drive": plain_drive, "pace": plain_pace, "change": plain_change}
 
 
@@ -123,12 +181,33 @@ def plain_answer(form, shots, cameras):
     """The answer of a question of the families, in words."""
     if form.name == "query" and form.parts == ("camera",):
         return plain_camera(cameras)
+    if form.name == "query" and form.parts == ("moment",):
+        return plain_moment(shots)
+    if form.name == "at":
+        return plain_place(shots, ENTITIES.index(form.parts[1].parts[1].parts[0].parts[1].parts[0]), cameras)
 
     def meant(phrase):
         kind = ENTITIES.index(phrase.parts[0].parts[0])
         (slot,) = [s for s, own in enumerate(shots) if kind in [shot[0] for shot in own]]
         return shots[slot]
 
+    if form.name == "count":
+        stands = meant(form.parts[0].parts[1].parts[0])
+        others = [own for own in shots if own is not stands and own[0][0] >= 0]
+        truths = [passed(own, stands)[-1] for own in others]
+        return None if None in truths else str(sum(truths))
+    if form.name == "first":
+        return plain_nearest(
+            *(meant(phrase) for phrase in (form.parts[0].parts[0], form.parts[0].parts[1].parts[0]))
+        )
+    if form.name == "earlier":
+        (one, stands), (other, _) = (
+            map(meant, (part.parts[0], part.parts[1].parts[0])) for part in form.parts
+        )
+        begins = [plain_first(own, stands) for own in (one, other)]
+        return None if None in begins else "yes" if begins[0] < begins[1] else "no"
+    if form.name == "query" and form.parts[0] == "seat":
+        return plain_seat(meant(form.parts[1]), cameras)
     if form.name == "holds":
         one, other = (meant(phrase) for phrase in (form.parts[0], form.parts[1].parts[1]))
         more = abs(one[-1][1] - one[0][1]) - abs(other[-1][1] - other[0][1])

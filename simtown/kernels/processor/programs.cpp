@@ -9,7 +9,7 @@ namespace {
 enum { KNOWN, CLOSE, ILL_POSED };
 // As simtown/language/meaning/programs.py has them, in order: the nodes, orders, attributes and ranges of numbers.
 enum { ALL, FILTER, MOST, NTH, UNION, THE, A, EVERY, NO, RELATED, HAS, SAME, COMPARED, AMONG, HOLDS, EXIST, COUNT, QUERY, WEATHER,
-       EQUAL, MORE, FEWER, AT_LEAST, AT_MOST, NOT, AND, OR, NODES };
+       EQUAL, MORE, FEWER, AT_LEAST, AT_MOST, NOT, AND, OR, AT, EVER, ALWAYS, FIRST, EARLIER, DIFFERS, PASSES, NEARS, NODES };
 enum { LEFTMOST, RIGHTMOST, NEAREST, FARTHEST, BIGGEST, SMALLEST };
 enum { COLOUR, LANE, DIRECTION, KIND, GROUP, HIDDEN, SIGHT, DISTANCE, BOX, OF_WEATHER };
 enum { NUMBER = 1000, ENTITY = 2000, WORD = 4000, LENGTH = 40, MOST_SLOTS = 64 };
@@ -43,7 +43,7 @@ struct Node {
 };
 struct Street {
     const int16_t *kind, *value, *solid, *called;
-    const int8_t *sight, *colours, *hides;
+    const int8_t *sight, *colours, *hides, *met;
     const float *pose, *camera;
     const double *scale, *bulk;
     int64_t weather;
@@ -331,6 +331,15 @@ struct Evaluator {
         }
     };
 
+    // Whether one vehicle drives past another, or is nearest to it: as a table says.
+    struct Met {
+        Truth is(Evaluator& own, int i, int j) const
+        {
+            if (i >= own.vehicles || j >= own.vehicles) return {-1, INFINITY};
+            return {own.street.met[i * own.vehicles + j], INFINITY};
+        }
+    };
+
     struct Same {
         int attribute;
 
@@ -438,6 +447,8 @@ struct Evaluator {
             if (row[MEASURE] != BETWEEN) return over(parts[1], Relation{row}, slot);
             return is_between(slot, unique(parts[1]), unique(parts[2]), row[MARGIN]);
         }
+        case PASSES:
+        case NEARS: return over(parts[0], Met{}, slot);
         case COMPARED: {
             Before before = {place(parts[0])};
             if (test->count < 3) return over(parts[1], before, slot);
@@ -498,6 +509,8 @@ struct Evaluator {
         case OR: return together(test, [&](const Node* part) { return references(part); });
         case SAME:
         case COMPARED: return referents(parts[1]);
+        case PASSES:
+        case NEARS: return referents(parts[0]);
         case RELATED: {
             Set found = referents(parts[1]);
             if (test->count < 3) return found;
@@ -680,7 +693,8 @@ extern "C" __attribute__((visibility("default"))) int64_t run_programs(const Run
     own->in_ = in, own->room = (Point*)(own + 1), own->slots = (int)s, own->vehicles = (int)v;
     for (int64_t n = 0; n < in->scenes && s <= MOST_SLOTS; n++) {
         own->street = {in->kind + n * s, in->value + n * v * in->attributes, in->solid + n * s, in->called + n * v, in->sight + n * s,
-                       in->colours + n * v * in->colour_words, in->hides + n * v, in->pose + 3 * n * s, in->camera + 7 * n,
+                       in->colours + n * v * in->colour_words, in->hides + n * v, in->met + n * v * v,
+                       in->pose + 3 * n * s, in->camera + 7 * n,
                        in->scale + n * s, in->bulk + n * s, in->weather[n]};
         own->run(n);
     }

@@ -1,4 +1,4 @@
-"""Drawing what differs in the pictures of sequences: how vehicles drive, cameras, an edit.
+"""Drawing what differs in the pictures of sequences: how vehicles drive, an edit.
 
 What is asked for is drawn, and not waited for: the vehicle that a question names gets the motion or the edit
 that makes the answer true. Vehicles come from a flow that is wider than the picture: the place in the middle
@@ -32,10 +32,8 @@ _STANDS, _STEADY = 0.3, 0.8
 _RATIO = (1.6, 3.0)
 #: Half the road beyond the picture from which vehicles come, in steps of each gap between pictures.
 _REACH = 0.5 * STEP[1]
-#: Metres by which the camera of a picture may stand aside, back and up, and its steps along each axis.
-CAMERA_ROOM, CAMERA_STEPS = (3.0, 1.0, 0.8), ((2.0, 4.0), (1.5, 3.0), (1.2, 2.0))
-#: Uniform numbers for each vehicle, for an edit, and for each camera.
-MOTION_DRAWS, EDIT_DRAWS, CAMERA_DRAWS = 8, 6, 3
+#: Uniform numbers for each vehicle, and for an edit.
+MOTION_DRAWS, EDIT_DRAWS = 8, 6
 
 
 class Goal(NamedTuple):
@@ -212,25 +210,3 @@ def edited(sequence: Sequence, goal: Goal, u: np.ndarray, chances: np.ndarray) -
         edit_pose=new_pose,
         edit_paint=np.where(gone, -1, paint).astype(np.int8),
     )
-
-
-def draw_cameras(u: np.ndarray, base: np.ndarray, goal: Goal, shared: np.ndarray) -> np.ndarray:
-    """(n, P, 7) float32 cameras, of which the last differs from the first by a step along one axis.
-
-    Args:
-        u: (n, P, CAMERA_DRAWS) uniform numbers.
-        base: (n, 7) cameras around which all stand.
-        goal: where the step leads, if that is asked for.
-        shared: (n,) bool, whether the first camera is to be the same whatever the step.
-    """
-    cameras = np.repeat(base[:, None], u.shape[1], axis=1).astype(np.float64)
-    cameras[..., :3] += np.array(CAMERA_ROOM) * (2 * u - 1)
-    if goal.deed == "camera":
-        axis, rows = goal.answer // 2, np.arange(len(base))
-        low, high = np.array(CAMERA_STEPS)[axis].T
-        sign = np.where((goal.answer % 2 == 0) == (axis > 0), 1.0, -1.0)
-        step = (low + (high - low) * u[:, -1, 0]) * sign
-        cameras[:, -1] = cameras[:, 0]
-        cameras[rows, 0, axis] -= np.where(shared, 0.0, 0.5 * step)
-        cameras[rows, -1, axis] += np.where(shared, 1.0, 0.5) * step
-    return cameras.astype(np.float32)

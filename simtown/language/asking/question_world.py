@@ -18,6 +18,8 @@ from simtown.scenes.weather import WEATHERS
 
 #: The most vehicles that are counted.
 MOST_COUNT = 3
+#: The most that pass another vehicle in a sequence, one in each lane.
+MOST_PASSES = 2
 #: The most metres that are asked for.
 MOST_METRES = 6
 #: The axes of the viewer's relations by name.
@@ -100,13 +102,15 @@ class AskedWorld:
     def answers(self) -> dict[str, tuple[int, ...]]:
         """By type the answers that are asked for, as the evaluator numbers them.
 
-        Where vehicles are painted no kind is asked for that keeps its paint, since colours would hint at it.
+        The picture in the middle of an odd number is none, since a reversal does not exchange it. Where
+        vehicles are painted no kind is asked for that keeps its paint, since colours would hint at it.
         """
         kinds = tuple(np.flatnonzero(self.chances * (may_change()[:-1] | (not self.painted))).tolist())
         groups = {group_of(ENTITIES[kind]) for kind in kinds}
+        most_count = MOST_COUNT if self.pictures == 1 else MOST_PASSES
         return {
             "truth": (0, 1),
-            "count": tuple(range(min(MOST_COUNT, max(self.most - 1, 1)) + 1)),
+            "count": tuple(range(min(most_count, max(self.most - 1, 1)) + 1)),
             "kind": kinds,
             "group": tuple(place for place, group in enumerate(GROUPS) if group in groups),
             "colour": self.colours,
@@ -117,7 +121,9 @@ class AskedWorld:
             "metres": tuple(range(1, MOST_METRES + 1)),
             "box": (0, 1, 2),
             **{name: tuple(range(len(values))) for name, values in OVER_TIME.items()},
-            "picture": tuple(range(self.pictures)),
+            "picture": tuple(place for place in range(self.pictures) if 2 * place != self.pictures - 1),
+            "seat": tuple(range(1, self.pictures)),
+            "place": (0, 1),
         }
 
 

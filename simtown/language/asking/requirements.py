@@ -105,6 +105,10 @@ def _question(form: Form, answer: int, draws: Draws, result: Plan) -> None:
             _phrase(phrase, result, attribute, answer)
             for other in others:
                 _phrase(other, result)
+        case (("at" | "first" | "earlier"), *parts):
+            for part in parts:
+                if isinstance(part, Form):
+                    _question(part, answer, draws, result)
         case "holds", phrase, clause:
             _phrase(phrase, result)
             _within(clause, result)

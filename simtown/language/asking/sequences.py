@@ -10,6 +10,7 @@ Every draw has an address (pair, attempt), so a pair depends on the recipe and i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -18,12 +19,11 @@ import numpy as np
 from simtown.assets.entities import ENTITIES
 from simtown.language.asking.drawing import VEHICLE_DRAWS, draw_questions, word_questions
 from simtown.language.asking.draws import Draws
+from simtown.language.asking.meeting import draw_meeting, place_meeting
 from simtown.language.asking.moving import (
-    CAMERA_DRAWS,
     EDIT_DRAWS,
     MOTION_DRAWS,
     Goal,
-    draw_cameras,
     draw_places,
     draw_seconds,
     draw_speeds,
@@ -35,6 +35,14 @@ from simtown.language.asking.paper import ImpossibleError
 from simtown.language.asking.question import AskingRecipe, Question
 from simtown.language.asking.search import cameras
 from simtown.language.asking.streets import fill_street
+from simtown.language.asking.template import Family
+from simtown.language.asking.viewing import (
+    CAMERA_DRAWS,
+    at_two_moments,
+    draw_cameras,
+    draw_corners,
+    draw_seats,
+)
 from simtown.language.meaning.evaluate import KNOWN, Values
 from simtown.language.meaning.limits import TURNED_PIXELS
 from simtown.language.meaning.moments import evaluate_shown, show
@@ -45,6 +53,8 @@ from simtown.scenes.sequence import UNEDITED, Sequence, in_order, pictures, trav
 from simtown.scenes.street import draw_street
 from simtown.scenes.weather import draw_weather
 
+#: What vehicles do to one that stands.
+MEETINGS = ("passes", "order", "nears")
 #: Words that are drawn for a pair, streets for some words, and streets that are drawn together: these have
 #: the same vehicles.
 WORDS, STREETS, TOGETHER = 64, 96, 8
@@ -115,6 +125,15 @@ class _Pairs(NamedTuple):
     shared: np.ndarray
 
 
+def deed_of(family: Family) -> str:
+    """The name of what is drawn so that a question of a family has its answer: of OVER_TIME, "race" (who is
+    faster), "order" (who passes first), "passes" or "nears".
+    """
+    form = family.templates[0].form
+    names = {"compared": "race", "earlier": "order", "passes": "passes", "nears": "nears"}
+    return next((deed for name, deed in names.items() if form.has(name)), family.answer)
+
+
 def is_reversed(answer_type: str, one: int, other: int) -> bool:
     """Whether the pictures of one answer show the other in reverse order."""
     names = OVER_TIME.get(answer_type, ())
@@ -126,10 +145,14 @@ def draw_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[tuple[Question, 
     """The first question of each pair, and the answer of the second."""
     first, second = draw_questions(recipe, 2 * pairs), draw_questions(recipe, 2 * pairs + 1)
     numbers = recipe.stream("twin answer").uniform(pairs, 2).tolist()
-    return [
-        (question, _twin_answer(question, twin.answer, *own))
-        for question, twin, own in zip(first, second, numbers, strict=True)
-    ]
+    drawn = []
+    for question, twin, own in zip(first, second, numbers, strict=True):
+        answer = _twin_answer(question, twin.answer, *own)
+        if question.family.answer == "picture":
+            answer = recipe.world.pictures - 1 - question.answer
+        needed = max(question.wanted_vehicles, question.family.vehicles)
+        drawn.append((replace(question, wanted_vehicles=needed), answer))
+    return drawn
 
 
 def _twin_answer(question: Question, usual: int, which: float, exchange: float) -> int:
@@ -176,12 +199,12 @@ class _Search:
         self.recipe, self.pairs, self.questions, self.twin = recipe, pairs, questions, twin
         self.answer = np.array([question.answer for question in questions])
         asking, n, count = recipe.asking, len(pairs), recipe.pictures
-        self.deed = np.array([question.family.answer for question in questions])
-        raced = [f for f in asking.families if all(t.form.has("compared", "fastest") for t in f.templates)]
-        self.raced = np.array([question.family in raced for question in questions], dtype=bool)
-        self.reversed = np.array([
+        deeds = [deed_of(family) for family in asking.families]
+        self.deed = np.array([deeds[question.family_place] for question in questions])
+        self.raced = self.deed == "race"
+        self.reversed = np.isin(self.deed, ("order", "nears")) | [
             is_reversed(q.family.answer, q.answer, a) for q, a in zip(questions, twin.tolist(), strict=True)
-        ])  # fmt: skip
+        ]
         self.scene = empty_batch(n, asking.world.most, 0)
         self.scene.camera[:] = cameras(asking, pairs)
         for name, column in draw_weather(asking.stream("weather"), pairs, asking.weathers).items():
@@ -258,7 +281,7 @@ class _Search:
         )
 
     def _slots(self, street: SceneBatch, rows: np.ndarray) -> np.ndarray:
-        """(k, 2) slots of the vehicles that questions name first and second, -1 if there is none."""
+        """(k, 3) slots of the vehicles that questions name, in order, -1 if there are no more."""
         asked, place = np.unique(rows, return_inverse=True)
         kinds = np.array([_named(self.questions[row]) for row in asked.tolist()])[place]
         slots = (street.entity[:, None] == kinds[..., None]).argmax(axis=2)
@@ -280,14 +303,32 @@ class _Search:
         u = draws[0].reshape(n, vehicles, MOTION_DRAWS)
         one, two, asked = self._motions(street, rows, u, draws[1].reshape(u.shape))
         two = np.where(asked[..., None] & ~back[:, None, None], two, one)
+        for _, own in self._meeting(rows):
+            one[own] = two[own] = 0
         moved = [travel(motion, seconds) for motion in (one, two)]
         entity = street.entity.astype(np.int64)
-        pose = draw_places(u, entity, street.camera, moved, asked & ~back[:, None])
+        met = np.isin(self.deed[rows], MEETINGS)[:, None]
+        pose = draw_places(u, entity, street.camera, moved, (asked & ~back[:, None]) | met)
+        for deed, own in self._meeting(rows):
+            answers = np.stack([answer[rows[own]] for answer in (self.answer, self.twin)], axis=1)
+            meeting = draw_meeting(
+                deed, u[own], entity[own], self._slots(street[own], rows[own]), answers, seconds[own]
+            )
+            one[own], two[own] = meeting.one, meeting.other
+            found = place_meeting(meeting, u[own], entity[own], street.camera[own], seconds[own])
+            pose[own] = np.where(np.isnan(found), pose[own], found)
         still = Sequence.still(replace(street, pose=pose), self.recipe.pictures)
         first, second = (replace(still, motion=motion, seconds=seconds) for motion in (one, two))
         fits = keep_apart(entity, pose, one, seconds) & keep_apart(entity, pose, two, seconds)
         shared = np.where(back, REVERSED, (seconds == 0).argmax(axis=1)).astype(np.uint8)
         return _Pairs(first, second, shared), fits
+
+    def _meeting(self, rows: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+        """What vehicles do to one that stands, and the places of the pairs that ask for it."""
+        for deed in MEETINGS:
+            own = np.flatnonzero(self.deed[rows] == deed)
+            if len(own):
+                yield deed, own
 
     def _motions(
         self, street: SceneBatch, rows: np.ndarray, u: np.ndarray, other: np.ndarray
@@ -304,9 +345,9 @@ class _Search:
             two[own] = draw_speeds(other[own], yaw[own], seconds[own], twin)
         raced = self.raced[rows]
         faster, faster_twin = (answer[rows[raced]] == 1 for answer in (self.answer, self.twin))
-        one[raced] = make_faster(one[raced], slots[raced], faster, seconds[raced])
-        two[raced] = make_faster(one[raced], slots[raced], faster_twin, seconds[raced])
-        named = np.arange(yaw.shape[1]) == slots[..., None]
+        one[raced] = make_faster(one[raced], slots[raced, :2], faster, seconds[raced])
+        two[raced] = make_faster(one[raced], slots[raced, :2], faster_twin, seconds[raced])
+        named = np.arange(yaw.shape[1]) == slots[:, :2, None]
         return one, two, named[:, 0] | (named[:, 1] & raced[:, None])
 
     def _stand(
@@ -334,13 +375,44 @@ class _Search:
         street, fits = self._stand(street, rows, attempt)
         still, back = Sequence.still(street, self.recipe.pictures), self.reversed[rows]
         n, count = len(rows), self.recipe.pictures
-        u = self.recipe.asking.stream("cameras").uniform(self.pairs[rows], count * CAMERA_DRAWS, attempt)
-        u = u.reshape(n, count, CAMERA_DRAWS)
-        one, other = (
-            replace(still, cameras=draw_cameras(u, street.camera, goal, ~back))
-            for goal in self._goals(street, rows, "camera")
+        u, other_u = (
+            self.recipe.asking.stream(name)
+            .uniform(self.pairs[rows], count * CAMERA_DRAWS, attempt)
+            .reshape(n, count, CAMERA_DRAWS)
+            for name in ("cameras", "twin cameras")
         )
-        return _Pairs(one, other, np.where(back, REVERSED, 0).astype(np.uint8)), fits
+        goals = self._goals(street, rows, "camera")
+        every = np.arange(n)
+        one, other = (
+            replace(still[every], cameras=draw_cameras(u, street.camera, goal, ~back)) for goal in goals
+        )
+        pairs = _Pairs(one, other, np.where(back, REVERSED, 0).astype(np.uint8))
+        for deed in ("seat", "place", "moment"):
+            own = np.flatnonzero(self.deed[rows] == deed)
+            if not len(own):
+                continue
+            goals = self._goals(street[own], rows[own], deed)
+            for sequence, goal in zip((one, other), goals, strict=True):
+                self._look(sequence, own, goal, u[own])
+            if deed == "place":
+                other.cameras[own, -1] = draw_corners(other_u[own], street.camera[own])[:, -1]
+            if deed == "moment":
+                last = np.maximum(one.seconds[own], other.seconds[own])
+                fits[own] &= keep_apart(
+                    street.entity[own].astype(np.int64), street.pose[own], one.motion[own], last
+                )
+        return pairs, fits
+
+    def _look(self, sequence: Sequence, rows: np.ndarray, goal: Goal, u: np.ndarray) -> None:
+        """Exchange the cameras, or the moment, of some sequences for those that a goal needs."""
+        own = sequence[rows]
+        if goal.deed == "place":
+            own = replace(own, cameras=draw_corners(u, own.street.camera))
+        elif goal.deed == "seat":
+            own = replace(own, cameras=draw_seats(u, own, goal))
+        else:
+            own = at_two_moments(u[:, 0], own, goal.answer == 1)
+        sequence.keep(rows, own)
 
     def _keep(self, pairs: _Pairs, rows: np.ndarray, done: np.ndarray) -> None:
         """Keep the pairs that show both answers, each for its row, and enter these in `done`."""
@@ -420,8 +492,8 @@ class _Search:
         return replace(scene, intensity=intensity, prop=prop, prop_pose=prop_pose, prop_style=prop_style)
 
 
-def _named(question: Question) -> tuple[int, int]:
-    """The kinds that a question names first and second, -1 where it names none."""
+def _named(question: Question) -> list[int]:
+    """The first three kinds that a question names, -1 where it names no more."""
     nouns = [form.parts[0] for form in question.form.forms() if form.name == "all"]
-    first, second, *_ = [*(ENTITIES.index(noun) for noun in nouns if noun in ENTITIES), -1, -1]
-    return first, second
+    kinds = dict.fromkeys(ENTITIES.index(noun) for noun in nouns if noun in ENTITIES)
+    return [*kinds, -1, -1, -1][:3]

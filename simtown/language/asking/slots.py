@@ -148,6 +148,7 @@ SLOTS: dict[str, Callable[[Drawer], Any]] = {
     "tally": lambda drawer: drawer.members(lanes=False),
     "street": lambda drawer: _all(drawer.draws.choice(STREET_NOUNS)),
     "thing": lambda drawer: _the(drawer.thing()),
+    "alike": Drawer.kind,
     "kind": lambda drawer: _the(drawer.kind()),
     "paintable": lambda drawer: _the(drawer.kind(may_change=True)),
     "one": lambda drawer: _the(drawer.nameless()),

@@ -113,8 +113,8 @@ def evaluate(
         size: width and height of the picture, pixels.
         at: (n,) the scene of each program, if not its own.
         by_name: whether a noun means its own kinds alone, whatever else in view readers may call so.
-        given: (s, v) "sight", "bulk" or values, such as "direction", of vehicles in place of their own
-            (:mod:`simtown.language.meaning.moments`).
+        given: (s, v) "sight", "bulk" or values, such as "direction", of vehicles in place of their own, and
+            (s, v, v) "met", whether one passes, or nears, another (:mod:`simtown.language.meaning.moments`).
     """
     n = len(stored)
     at = np.arange(n) if at is None else at
@@ -151,11 +151,12 @@ def _run(
     for name in ("hidden", "third"):
         value[pictured, :, _VALUES.index(name)] = getattr(part, name)
     sight, bulk = views.sight, bulks()[views.mesh] * views.scale
+    met = np.zeros((scenes, v, v), np.int8)
     for name, column in given.items():
         if name in _VALUES:
             value[:, :, _VALUES.index(name)] = column
         else:
-            {"sight": sight, "bulk": bulk}[name][:, :v] = column
+            {"sight": sight, "bulk": bulk, "met": met}[name][:, :v] = column
     out = Values.empty(n)
     kernels.call(
         "run_programs",
@@ -172,6 +173,7 @@ def _run(
         value=value[at],
         colours=colours[at],
         hides=hides[at],
+        met=met[at],
         called=views.called[at],
         **out._asdict(),
     )

@@ -63,6 +63,16 @@ MOVED = 1.0
 #: Metres between two cameras along the one axis in which they differ.
 CAMERA_STEP = 1.0
 
+#: Metres along the road by which a vehicle is before or behind another one that it passes, and by which the
+#: picture in which it is nearest to that differs from any other.
+PASSED = 0.5
+#: Metres that something drives between two pictures that do not show one moment.
+LATER = 1.5
+#: Metres between two vehicles, seen from the last camera, whose places from the left are told.
+PLACED = 0.5
+#: Metres along the road between the seats of two drivers who look the same way.
+SEATS_APART = 3.0
+
 # What is seen.
 
 #: A vehicle's colour is that of its body if at least this share of the paint that is seen has it.

@@ -8,6 +8,8 @@ what a part is worth in each of them, in strong Kleene logic.
 - Where a vehicle drives is known if some two neighbouring pictures show it; how far, if the first and the
   last do; whether it changes its speed, if all do.
 - A part about pictures depends on what each of them shows: what is not seen there is "perhaps there".
+- Whether a vehicle passes another is known if the first and the last picture show both; which picture shows
+  them nearest, if all do. In a part about pictures, it has passed by then.
 - A question that names no picture is about what is in any of them: all in which it can be asked must agree.
 """
 
@@ -20,11 +22,24 @@ from typing import Any
 
 import numpy as np
 
+from simtown.core.exact import sincos
 from simtown.language.meaning.evaluate import CLOSE, ILL_POSED, KNOWN, Values, evaluate
 from simtown.language.meaning.forms import Form
-from simtown.language.meaning.limits import CAMERA_STEP, DRIVEN, MOVED, PACE_RATIO
+from simtown.language.meaning.limits import (
+    CAMERA_STEP,
+    DRIVEN,
+    LANE_EDGE,
+    LATER,
+    MOVED,
+    PACE_RATIO,
+    PASSED,
+    PLACED,
+    SEATS_APART,
+)
 from simtown.language.meaning.programs import (
     DIRECTIONS,
+    MEETINGS,
+    OF_SEQUENCE,
     OVER_PICTURES,
     OVER_TIME,
     SPEEDS,
@@ -54,7 +69,9 @@ class Shown:
         scenes: n P scenes, those of a sequence one after the other.
         visible: (n, P, v) float32 share of each vehicle that no other hides.
         seen: (n, P, v) bool, whether a picture shows a vehicle whole, and enough of it.
-        deeds: by name of OVER_TIME (n, v) int64 place in its values, -1 where unclear; of "camera" (n,).
+        deeds: by name of OVER_TIME (n, v) int64 place in its values, -1 where unclear; of OF_SEQUENCE (n,).
+        meetings: by name of MEETINGS (n, P, v, v) int8 truth of whether the first vehicle does that to the
+            second, up to each picture.
         travel: (n, v) float64 metres from the first picture to the last, nan unless both show the vehicle.
     """
 
@@ -62,6 +79,7 @@ class Shown:
     visible: np.ndarray
     seen: np.ndarray
     deeds: dict[str, np.ndarray]
+    meetings: dict[str, np.ndarray]
     travel: np.ndarray
 
     def __len__(self) -> int:
@@ -97,9 +115,69 @@ def show(sequence: Sequence, order: np.ndarray, visible: np.ndarray | None = Non
         "pace": _pace(sequence, order, seen),
         "change": _change(entity, pose, paint),
         "camera": _camera_step(camera[:, 0], camera[:, -1]),
+        "seat": _seat(entity, pose, camera),
+        "place": _place(entity, pose, camera, seen),
+        "moment": _one_moment(x, seen),
     }
     ends = seen[:, 0] & seen[:, -1]
-    return Shown(scenes, visible, seen, deeds, np.where(ends, np.abs(x[:, -1] - x[:, 0]), np.nan))
+    path = np.where(ends, np.abs(x[:, -1] - x[:, 0]), np.nan)
+    return Shown(scenes, visible, seen, deeds, _meetings(x, seen), path)
+
+
+def _meetings(x: np.ndarray, seen: np.ndarray) -> dict[str, np.ndarray]:
+    """What MEETINGS are true, from (n, P, v) places along the road."""
+    gap = x[..., :, None] - x[..., None, :]
+    both = seen[..., :, None] & seen[..., None, :]
+    own = np.eye(x.shape[2], dtype=bool)
+    side = np.sign(gap) * (np.abs(gap) >= PASSED) * both
+    passes = -side * side[:, :1]
+    away = np.abs(gap)
+    first, second = np.sort(away, axis=1)[:, :2].swapaxes(0, 1)
+    clear = (both.all(axis=1) & (second - first >= PASSED))[:, None]
+    nears = np.where(away == first[:, None], 1, -1) * clear
+    return {
+        name: np.where(own, -1, truth).astype(np.int8)
+        for name, truth in zip(MEETINGS, (passes, nears), strict=True)
+    }
+
+
+def _one_moment(x: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """(n,) whether nothing drives between pictures: 1, or 0 if what the first and the last show does, by
+    enough; -1 otherwise.
+    """
+    still = (x == x[:, :1]).all(axis=(1, 2))
+    far = np.abs(x[:, -1] - x[:, 0]) >= LATER
+    return np.where(still, 1, np.where((far & seen[:, 0] & seen[:, -1]).any(axis=1), 0, -1))
+
+
+def _seat(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
+    """(n, v) the picture, after the first, that each vehicle's driver sees; -1 unless it differs enough from
+    all others, and the first shows the vehicle.
+    """
+    x, y, yaw = np.moveaxis(pose[:, :1], 3, 0)
+    ahead = np.sign(np.cos(yaw))
+    near = np.abs(camera[:, :, 0, None] - x) < SEATS_APART
+    near &= np.abs(camera[:, :, 1, None] - y) < LANE_EDGE / 2
+    near &= np.sign(-np.sin(camera[:, :, 3, None])) == ahead
+    near[:, 0] = False
+    own = near & (entity < 0)
+    clear = (near.sum(axis=1) == 1) & own.any(axis=1) & has_front()[entity[:, 0]]
+    return np.where(clear, own.argmax(axis=1), -1)
+
+
+def _place(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """(n, v) the place from the left of each vehicle among those of its kind in the last picture; -1 unless
+    all are seen, and it is apart from the others.
+    """
+    kind, sight, eye = entity[:, -1], seen[:, -1], camera[:, -1, :, None]
+    dx, dy = pose[:, -1, :, 0] - eye[:, 0], pose[:, -1, :, 1] - eye[:, 1]
+    sin, cos = sincos(eye[:, 3].astype(np.float64))
+    along = dy * cos - dx * sin
+    slope = (dx * cos + dy * sin) / along
+    metres = (slope[:, :, None] - slope[:, None]) * 0.5 * (along[:, :, None] + along[:, None])
+    rivals = (kind[:, :, None] == kind[:, None]) & ~np.eye(kind.shape[1], dtype=bool)
+    clear = (~rivals | ((np.abs(metres) >= PLACED) & sight[:, None])).all(axis=2) & sight
+    return np.where(clear, (rivals & (metres > 0)).sum(axis=2), -1)
 
 
 def _pace(sequence: Sequence, order: np.ndarray, seen: np.ndarray) -> np.ndarray:
@@ -153,7 +231,7 @@ def _camera_step(first: np.ndarray, last: np.ndarray) -> np.ndarray:
 def _read(program: bytes) -> tuple[Form, tuple[Form, ...]]:
     """A stored program, and its parts that single pictures answer."""
     form = decode(np.frombuffer(program, dtype=np.int16))
-    return form, tuple(leaf for leaf in dict.fromkeys(_leaves(form)) if leaf != _CAMERA)
+    return form, tuple(leaf for leaf in dict.fromkeys(_leaves(form)) if leaf not in _WHOLE)
 
 
 @lru_cache(maxsize=65536)
@@ -173,7 +251,8 @@ def _leaf(form: Form) -> tuple[tuple[int, ...], str]:
                 return Form(order, (_ORDERS[speed], *map(translated, others)))
         return Form(part.name, tuple(map(translated, part.parts)))
 
-    return tuple(encode(translated(form))), asked or ("speed" if form.words & {*SPEEDS} else "")
+    meeting = next((name for name in MEETINGS if name in form.words), "")
+    return tuple(encode(translated(form))), asked or meeting or ("speed" if form.words & {*SPEEDS} else "")
 
 
 @lru_cache(maxsize=65536)
@@ -204,9 +283,9 @@ def evaluate_shown(shown: Shown, programs: np.ndarray, size: tuple[int, int]) ->
         of_row[row][leaf] = values.at(np.arange(place * count, (place + 1) * count))
     out = Values.empty(n)
     for row, form in enumerate(forms):
-        if form == _CAMERA:
-            step = int(shown.deeds["camera"][row])
-            answer, state = step, KNOWN if step >= 0 else CLOSE
+        if form in _WHOLE:
+            answer = int(shown.deeds[_WHOLE[form]][row])
+            state = KNOWN if answer >= 0 else CLOSE
         else:
             answer, state = _combined(form, of_row[row])
         out.answer[row], out.state[row] = answer, state
@@ -216,7 +295,7 @@ def evaluate_shown(shown: Shown, programs: np.ndarray, size: tuple[int, int]) ->
     return out
 
 
-_CAMERA = Form("query", ("camera",))
+_WHOLE = {Form("query", (name,)): name for name in OF_SEQUENCE}
 
 
 def _leaf_values(
@@ -244,7 +323,11 @@ def _leaf_values(
         )
         flat = shown.scenes.entity >= 0
         given = {"sight": np.where(flat, seen.reshape(flat.shape), -1).astype(np.int8)}
-        if asked == "speed":
+        if asked in shown.meetings:
+            table = shown.meetings[asked]
+            table = table if kind.startswith("@") else np.broadcast_to(table[:, -1:], table.shape)
+            given["met"] = table.reshape(n * count, vehicles, vehicles)
+        elif asked == "speed":
             given["bulk"] = np.repeat(shown.travel, count, axis=0)
         elif asked:
             given |= dict.fromkeys((_ASKED, _TESTED), np.repeat(shown.deeds[asked], count, axis=0))

@@ -16,7 +16,7 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.assets.palette import COLOUR_WORDS
-from simtown.language.meaning.forms import Form, fill
+from simtown.language.meaning.forms import ORDINALS, Form, fill
 from simtown.language.meaning.nouns import NOUNS, OWN_NOUNS, VEHICLE_NOUNS
 from simtown.language.meaning.relations import DRIVER_RELATIONS, RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
@@ -27,10 +27,12 @@ LENGTH = 40
 NODES = (
     "all", "filter", "most", "nth", "union", "the", "a", "every", "no", "related", "has", "same", "compared",
     "among", "holds", "exist", "count", "query", "weather", "equal", "more", "fewer", "least", "utmost",
-    "not", "and", "or", "at", "ever", "always", "first", "earlier", "differs",
+    "not", "and", "or", "at", "ever", "always", "first", "earlier", "differs", "passes", "nears",
 )  # fmt: skip
-#: Nodes about the pictures of a sequence (:mod:`simtown.language.meaning.moments`).
-OVER_PICTURES = NODES[NODES.index("at") :]
+#: Nodes about the pictures of a sequence (:mod:`simtown.language.meaning.moments`), and predicates of how one
+#: vehicle drives past another in it.
+OVER_PICTURES = NODES[NODES.index("at") : NODES.index("passes")]
+MEETINGS = ("passes", "nears")
 _NODES = {name: 8 * place for place, name in enumerate(NODES)}
 #: Relations in a vehicle's own frame: its driver's left, right, front and back.
 OWN_RELATIONS: tuple[str, ...] = tuple(relation.name for relation in DRIVER_RELATIONS)
@@ -42,18 +44,25 @@ PROGRAM_RELATIONS: tuple[str, ...] = tuple(
     dict.fromkeys((*RELATION_NAMES[:4], *OWN_RELATIONS, "between", *RELATION_NAMES, *SOLIDS))
 )
 #: Words of programs that ask where vehicles head.
-HEADING: frozenset[str] = frozenset(("direction", "drive", "change", *OWN_RELATIONS))
+HEADING: frozenset[str] = frozenset(("direction", "drive", "change", "seat", *OWN_RELATIONS))
 ORDERS = ("leftmost", "rightmost", "nearest", "farthest", "biggest", "smallest")
 ATTRIBUTES = ("colour", "lane", "direction", "kind", "group", "hidden", "sight", "distance", "box", "weather")
 LANES, DIRECTIONS = ("near", "far", "parked"), ("right", "left", "away", "viewer")
-#: What a vehicle does over a sequence, the values of each; "camera" is of the whole sequence.
+#: What a vehicle does over a sequence, the values of each; "camera" and "moment" (whether all pictures show
+#: one) are of the whole sequence, "seat" is the picture that a vehicle's driver sees, and "place" that from
+#: the left among those of its kind in the last picture.
 OVER_TIME: dict[str, tuple[str, ...]] = {
     "motion": ("right", "left", "still"),
     "drive": ("forwards", "backwards"),
     "pace": ("goes on", "speeds up", "slows down", "starts", "stops"),
     "change": ("nothing", "turned", "painted", "moved", "exchanged", "came", "went"),
     "camera": ("left", "right", "nearer", "farther", "higher", "lower"),
+    "seat": tuple(f"picture {number}" for number in range(1, 9)),
+    "place": ORDINALS,
+    "moment": ("no", "yes"),
 }
+#: Those of a whole sequence.
+OF_SEQUENCE = ("camera", "moment")
 #: Orders of vehicles by how far they drive in a sequence.
 SPEEDS = ("fastest", "slowest")
 COLOURS: tuple[str, ...] = tuple("grey" if colour == "gray" else colour for colour in COLOUR_WORDS)
@@ -66,7 +75,7 @@ WORDS: tuple[str, ...] = tuple(
         *RELATION_NAMES[:4], "between", *OWN_RELATIONS, *ORDERS, *ATTRIBUTES, *COLOURS, *LANES, *DIRECTIONS,
         "partly hidden", "entirely visible", *WEATHERS[:7], *VEHICLE_NOUNS, "person", "tree", "furniture",
         "building", "house", "pedestrian", "animal", *OWN_NOUNS, *PROGRAM_RELATIONS, *WEATHERS,
-        *OVER_TIME, *SPEEDS, *OVER_TIME["motion"], *OVER_TIME["drive"],
+        *[*OVER_TIME][:5], *SPEEDS, *OVER_TIME["motion"], *OVER_TIME["drive"], *OVER_TIME,
     ))
 )  # fmt: skip
 #: What ends a stored program that is shorter than LENGTH.
@@ -86,9 +95,9 @@ TEST = related(RELATION, PHRASE) | related(DRIVER, PHRASE) | related(between, TH
 TEST = has(lane, LANE) | has(direction, DIRECTION) | has(sight, SIGHT) | same(SHARED, PHRASE)
 TEST = compared(ORDER, PHRASE) | compared(NEARNESS, PHRASE, THE) | among(the(SET)) | among(a(SET))
 TEST = not(TEST) | and(TEST, TEST, ...) | or(TEST, TEST, ...)
-QUESTION = at(NUMBER, QUESTION) | first(TRUTH) | query(camera) | query(DEED, THE)
+QUESTION = at(NUMBER, QUESTION) | first(TRUTH) | query(WHOLE) | query(DEED, THE)
 TRUTH = at(NUMBER, TRUTH) | ever(TRUTH) | always(TRUTH) | earlier(TRUTH, TRUTH) | differs(QUESTION)
-TEST = has(motion, MOTION) | has(drive, DRIVE) | compared(SPEED, PHRASE)
+TEST = has(motion, MOTION) | has(drive, DRIVE) | compared(SPEED, PHRASE) | passes(PHRASE) | nears(PHRASE)
 SET = most(SPEED, SET)
 """
 _CHOICES: dict[str, Sequence[Any]] = {
@@ -96,7 +105,8 @@ _CHOICES: dict[str, Sequence[Any]] = {
     "RELATION": RELATION_NAMES, "DRIVER": OWN_RELATIONS, "ORDER": ORDERS, "NEARNESS": ORDERS[2:4],
     "COLOUR": COLOURS, "LANE": LANES, "DIRECTION": DIRECTIONS, "SIGHT": ("partly hidden", "entirely visible"),
     "SHARED": ATTRIBUTES[:5], "VALUE": (*ATTRIBUTES[:6], "box"), "WEATHER": WEATHERS,
-    "NUMBER": range(ENTITY - NUMBER), "DEED": tuple(OVER_TIME)[:4], "MOTION": OVER_TIME["motion"],
+    "NUMBER": range(ENTITY - NUMBER), "WHOLE": OF_SEQUENCE,
+    "DEED": [deed for deed in OVER_TIME if deed not in OF_SEQUENCE], "MOTION": OVER_TIME["motion"],
     "DRIVE": OVER_TIME["drive"], "SPEED": SPEEDS,
 }  # fmt: skip
 

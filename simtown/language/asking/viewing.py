@@ -1,0 +1,97 @@
+"""Drawing the cameras of sequences of views: a step aside, corners of the street, drivers' seats."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from simtown.language.asking.moving import Goal
+from simtown.scenes.camera import Camera
+from simtown.scenes.placement import LANES
+from simtown.scenes.sequence import Sequence
+
+#: Metres by which the camera of a picture may stand aside, back and up, and its steps along each axis.
+CAMERA_ROOM, CAMERA_STEPS = (3.0, 1.0, 0.8), ((2.0, 4.0), (1.5, 3.0), (1.2, 2.0))
+#: Metres to either side of a camera at a corner, which looks at a point of the middle of the road or beyond.
+CORNERS, _LOOKS_AT = (3.0, 9.0), 3.0
+#: The eye of a driver, without its place, and how far to either side seats are that belong to no vehicle.
+_EYE, _SEATS = Camera(z=1.4, bottom=-0.45), 6.0
+#: Metres that a vehicle drives to another moment, and seconds that it takes.
+_LATER, _SECONDS = (1.6, 4.0), 1.0
+#: Uniform numbers for each camera.
+CAMERA_DRAWS = 3
+
+
+def draw_cameras(u: np.ndarray, base: np.ndarray, goal: Goal, shared: np.ndarray) -> np.ndarray:
+    """(n, P, 7) float32 cameras, of which the last differs from the first by a step along one axis.
+
+    Args:
+        u: (n, P, CAMERA_DRAWS) uniform numbers.
+        base: (n, 7) cameras around which all stand.
+        goal: where the step leads, -1 if that is not asked for.
+        shared: (n,) bool, whether the first camera is to be the same whatever the step.
+    """
+    cameras = np.repeat(base[:, None], u.shape[1], axis=1).astype(np.float64)
+    cameras[..., :3] += np.array(CAMERA_ROOM) * (2 * u - 1)
+    rows = np.flatnonzero(goal.answer >= 0)
+    axis, aside = goal.answer[rows] // 2, shared[rows]
+    low, high = np.array(CAMERA_STEPS)[axis].T
+    sign = np.where((goal.answer[rows] % 2 == 0) == (axis > 0), 1.0, -1.0)
+    step = (low + (high - low) * u[rows, -1, 0]) * sign
+    cameras[rows, -1] = cameras[rows, 0]
+    cameras[rows, 0, axis] -= np.where(aside, 0.0, 0.5 * step)
+    cameras[rows, -1, axis] += np.where(aside, 1.0, 0.5) * step
+    return cameras.astype(np.float32)
+
+
+def draw_corners(u: np.ndarray, base: np.ndarray) -> np.ndarray:
+    """(n, P, 7) float32 cameras on either side of the street, as :func:`draw_cameras` has them."""
+    cameras = np.repeat(base[:, None], u.shape[1], axis=1).astype(np.float64)
+    side, (low, high) = 2 * u[..., 0] - 1, CORNERS
+    cameras[..., 0] += np.where(side < 0, -1, 1) * (low + (high - low) * np.abs(side))
+    cameras[..., 1:3] += np.array(CAMERA_ROOM[1:]) * (2 * u[..., 1:] - 1)
+    cameras[..., 3] = cameras[..., 0] / (_LOOKS_AT - cameras[..., 1])
+    return cameras.astype(np.float32)
+
+
+def draw_seats(u: np.ndarray, sequence: Sequence, goal: Goal) -> np.ndarray:
+    """(n, P, 7) float32 cameras: the first is the sequence's own, one is at the seat of a vehicle, and the
+    others are at those of other vehicles, or where no vehicle is.
+
+    Args:
+        u: (n, P, CAMERA_DRAWS) uniform numbers.
+        sequence: n sequences of P pictures.
+        goal: of the vehicle, and in which picture its driver's view is.
+    """
+    n, count = u.shape[:2]
+    street, rows = sequence.street, np.arange(n)
+    lane = (u[..., 0] < 0.5).astype(int)
+    heading = np.array(LANES)[np.where(u[..., 2] < 0.7, lane, 1 - lane), 1]
+    poses = np.stack([_SEATS * (2 * u[..., 1] - 1), np.array(LANES)[lane, 0], heading], axis=2)
+    vehicles = street.entity.shape[1]
+    others = (goal.slot[:, None] + 1 + np.arange(vehicles - 1)) % vehicles
+    place = 1 + np.arange(vehicles - 1)
+    place = place + (place >= goal.answer[:, None])
+    for other, at in zip(others.T, place.T, strict=True):
+        there = (street.entity[rows, other] >= 0) & (at < count)
+        poses[rows[there], at[there]] = street.pose[rows[there], other[there]]
+    poses[rows, goal.answer] = street.pose[rows, goal.slot]
+    cameras = np.tile(_EYE.row(), (n, count, 1)).astype(np.float64)
+    cameras[..., :2], cameras[..., 3] = poses[..., :2], poses[..., 2] - np.pi / 2
+    cameras[:, 0] = sequence.cameras[:, 0]
+    return cameras.astype(np.float32)
+
+
+def at_two_moments(u: np.ndarray, sequence: Sequence, one_moment: np.ndarray) -> Sequence:
+    """Sequences in whose last picture a vehicle has driven on, unless they are of `one_moment`, (n,) bool;
+    `u` is (n, CAMERA_DRAWS).
+    """
+    entity = sequence.street.entity
+    count = (entity >= 0).sum(axis=1)
+    slot = np.argsort(entity < 0, axis=1, kind="stable")[np.arange(len(u)), (u[:, 0] * count).astype(int)]
+    metres = np.where(u[:, 1] < 0.5, -1, 1) * (_LATER[0] + (_LATER[1] - _LATER[0]) * u[:, 2])
+    motion, seconds = sequence.motion.copy(), sequence.seconds.copy()
+    motion[np.arange(len(u)), slot, :2] = metres[:, None] / _SECONDS
+    seconds[:, -1] = np.where(one_moment, 0, _SECONDS)
+    return replace(sequence, motion=motion, seconds=seconds)
