@@ -77,6 +77,11 @@ WORDS["picture"] = {
     f"picture {number}": f"{number},{word},picture {word},{place},the {place} picture,image {number}"
     for number, (word, place) in enumerate(zip(_NUMBERS, _PLACES, strict=True), 1)
 }
+WORDS["place"] = {
+    place: f"{number},{word},the {place},number {number},number {word}"
+    for number, (word, place) in enumerate(zip(_NUMBERS, _PLACES, strict=True), 1)
+}
+WORDS |= {"seat": WORDS["picture"], "moment": WORDS["truth"]}
 #: Capital letters that are an answer alone; options that are asked come first.
 LETTERS = {"truth": {"Y": "yes", "N": "no"}}
 
