@@ -11,8 +11,8 @@ from tools.parts.results import LARGER, LITERAL, MAIN_GRID, Results
 PARTS: dict[str, Callable[[Results], str]] = {
     part.__name__: part
     for part in (
-        *(speed.drawing, speed.on_card, speed.making, speed.starting, speed.crowds, speed.prompts),
-        *(speed.reading, speed.scale, tables.panel, tables.worlds),
+        *(speed.drawing, speed.on_card, speed.making, speed.reading, speed.scale),
+        *(tables.panel, tables.worlds),
         *(tables.glance, tables.needs, tables.ratios, tables.additional, tables.exponents, tables.factors),
         *(tables.accuracies, tables.both, tables.chance),
         *(beside.search, beside.shares, beside.devices, beside.growth, conditions.axes),
