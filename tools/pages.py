@@ -11,8 +11,9 @@ Its sentences are written by a person. A comment behind a number says what it is
     14 (from 10)<!-- = ratio, cnn-lstm, 31 --> times as many examples
 
 `python -m tools.pages` replaces the tables and such numbers in README.md and docs/, writes the long tables
-as CSV files of docs/reproduce/tables, draws the figures anew, and prints what a person has to mend. Links to the repository follow `Repository` in pyproject.toml, and
-CITATION.cff the version. `--check` changes nothing and fails if a page is not what the results say.
+as CSV files of docs/reproduce/tables, draws the figures anew, and prints what a person has to mend. Links to
+the repository follow `Repository` in pyproject.toml, and CITATION.cff the version. `--check` changes nothing
+and fails if a page is not what the results say.
 """
 
 from __future__ import annotations

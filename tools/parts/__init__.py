@@ -14,7 +14,7 @@ PARTS: dict[str, Callable[[Results], str]] = {
     for part in (
         *(speed.drawing, speed.on_card, speed.making, speed.reading, speed.scale),
         *(tables.panel, tables.worlds),
-        *(tables.glance, tables.both, tables.chance),
+        *(tables.both, tables.chance),
         *(beside.search, beside.shares, beside.devices, beside.growth, conditions.axes),
     )
 }

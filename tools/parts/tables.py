@@ -31,18 +31,6 @@ RULES = ("isotonic", "smallest")
 MEASURES = ("validation", "reweighted", "test")
 
 
-def glance(results: Results) -> str:
-    """Needs for 90 % by model and world, and how many times the PBN's they are."""
-    report = results.report(MAIN_GRID)
-    ratios = {(x.upper, x.entities, x.distractor): x for x in main(report.ratios) if x.known}
-    lines = []
-    for x in main(report.rows):
-        factor = ratios.get((x.model, x.entities, x.distractor), "" if x.model == STRUCTURED else "–")
-        lines.append([name_of(x.model), yes(x.distractor), x.entities, x.seeds_fewest, str(x), str(factor)])
-    head = ["model", "distractor", "entities", "seeds", "needed for 90 %", "× the PBN's"]
-    return Table(head, lines).markdown(2)
-
-
 def worlds(results: Results) -> str:
     """Needs for 90 % of the paper's two models in each world, with and without a distractor."""
     head = ["kinds", "distractor", name_of(UNSTRUCTURED), name_of(STRUCTURED), "times as many"]
