@@ -29,8 +29,11 @@ def test_the_commands_of_the_readme_run_one_after_the_other(cli, tmp_path, monke
 
 
 def test_what_the_readme_links_to_is_there():
-    links = re.findall(r"\]\(([^)#\s]+)|src=\"([^\"]+)\"", README)
-    local = {link for pair in links for link in pair if link and not link.startswith("https://")}
+    """Files of the repository, and pages of the site, whose sources are in docs."""
+    links = {link for pair in re.findall(r"\]\(([^)#\s]+)|src=\"([^\"]+)\"", README) for link in pair if link}
+    site = {link.partition("github.io/simtown/")[2] for link in links if "github.io/simtown/" in link}
+    sources = {f"docs/{page}".replace(".html", ".md") for page in site}
+    local = sources | {link for link in links if not link.startswith("https://")}
     assert len(local) > 20
     assert [link for link in sorted(local) if not (ROOT / link).exists()] == []
 
