@@ -30,12 +30,20 @@ PAGES = ROOT / "docs" / "families"
 RESULTS = ROOT / "benchmarks" / "results" / "families.csv"
 #: Pixels of a side of a picture, and pictures of a page.
 SIDE, SHOWN = 320, 3
-#: Which rows of the table of thresholds (docs/questions.md) decide, by a part of a program.
+#: Which rows of the table of thresholds (docs/questions.md) decide, by a part of a program, or by a slot.
 MARGINS = {
+    " clause ": ("left of, right of", "in front of, behind", "lane", "direction"),
+    " turn ": ("direction",),
+    " set ": ("has a colour", "has not a colour", "lane", "direction"),
+    " tally ": ("has a colour", "has not a colour", "direction"),
+    " one ": ("nearest, farthest", "left of, right of"),
+    " pale ": ("nearest, farthest", "left of, right of"),
     "related(between": ("between",),
-    "related(": ("left of, right of", "in front of, behind", "on the left or right"),
+    " relation ": ("left of, right of", "in front of, behind"),
+    " lateral ": ("left of, right of",),
+    " driver ": ("on the left or right",),
     "compared(": ("nearest, farthest",),
-    "most(": ("nearest, farthest", "left of, right of"),
+    "(most(nearest": ("nearest, farthest",),
     "nth(": ("left of, right of",),
     "query(distance": ("how far",),
     "lane": ("lane",),
@@ -143,7 +151,7 @@ def margins(family: Family) -> Iterator[str]:
     """The rows of the table of thresholds on which the family's answers depend."""
     text = (ROOT / "docs" / "questions.md").read_text(encoding="utf-8")
     rows = text.partition("<!-- thresholds -->")[2].partition("<!-- end -->")[0].strip().splitlines()[2:]
-    parts = " ".join(f"{template.program} {' '.join(template.slots)}" for template in family.templates)
+    parts = " ".join(f"{each.program}  {'  '.join(each.slots)} " for each in family.templates)
     wanted = {name for part, names in MARGINS.items() if part in parts for name in names}
     if "street" in parts:
         wanted = {"a thing beside the road"}
