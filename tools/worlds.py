@@ -43,10 +43,10 @@ def streets(settings: Settings) -> str:
 
 def table() -> str:
     """The table of all worlds."""
-    lines = ["| world | kinds | vehicles | families | what it is for |", "| --- | ---: | --- | ---: | --- |"]
+    lines = ["| world | what it is for | kinds | vehicles | families |", "| --- | --- | ---: | --- | ---: |"]
     for name, world in worlds().items():
         s = world.settings
-        cells = [s.entities, streets(s), len(source_of(s).family_names()), world.holds]
+        cells = [world.holds, s.entities, streets(s), len(source_of(s).family_names())]
         lines.append(f"| [{name}](worlds/{name}.md) | {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
 
