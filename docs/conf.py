@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import tomllib
+import warnings
 from pathlib import Path
 
 from docutils import nodes
@@ -29,6 +30,9 @@ extensions = [
 os.environ["PATH"] = (
     f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # for `!simtown` of a chapter
 )
+# What examples print is theirs alone: no bars and no warnings of the libraries that they use.
+os.environ |= {"TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
+warnings.filterwarnings("ignore", module="(?:transformers|trl|torch|datasets)(?:\\.|$)")
 # IPython lets a cell pass whose `!command` fails; here it does not.
 STARTUP = ROOT / "out" / "ipython" / "profile_default" / "startup" / "failing.py"
 STARTUP.parent.mkdir(parents=True, exist_ok=True)
