@@ -233,11 +233,11 @@ def verify(
     """Check a data set against its settings: every file, scene, question and answer, and a sample of the
     pictures.
 
-    Scenes, questions and answers are sampled again from the settings and compared. Each error and each file
+    It regenerates scenes, questions and answers from the settings and compares. Each error and each file
     that does not belong there is one line. Exit code 1 if there is an error.
 
-    --transcript makes each task of a file again from its address and compares question, picture, answer and
-    score (docs/gym.md).
+    --transcript regenerates every task in the file and compares question, picture, answer and score
+    (docs/gym.md).
     """
     if (dataset is None) == (transcript is None):
         raise RefusalError("verify takes a data set or a --transcript: give one of them")
@@ -353,7 +353,7 @@ def gallery(
     and folders beside it that the page reads as needed.
 
     It filters by split, family, answer, relation, weather, entity and margin, and its address keeps what you
-    choose. It shows boxes, masks, programs, twins, and why an answer is what it is. It plots distributions of
+    choose. It shows boxes, masks, programs, twins, and the reason of each answer. It plots distributions of
     the whole data set against their target. Of a split of more than 1,000 examples it shows 1,000, evenly
     spread, unless you give --all; each of a sample is drawn again at 384 pixels.
     """
@@ -399,7 +399,7 @@ def audit(
     from a part of the example; repeated scenes and pictures; training scenes and pictures that are also, or
     nearly, in the test split; questions too close to call or about hidden vehicles; changed files.
 
-    A data set without any of these passes all tests together with a probability of 99 %.
+    False alarms: 1 % per data set, over all tests.
     """
     report_file = local_file(json, "--json") if json else None
     need("audit")

@@ -78,11 +78,11 @@ _QUESTIONS = (
 )
 _CROWD = "Vehicles in every scene, from 2 to 8: a number such as 4, or a range such as 3-6."
 _TWINS = (
-    "Ask every question of two pictures that differ in one vehicle, or the weather, so that its answer is "
-    "another. Where one of yes or no flips too, both pictures are asked that as well; with "
-    "--questions-per-picture all of them flip. With --cannot-tell one of the two answers is that."
+    "Ask every question about two pictures that differ in one thing and in the answer. A second yes/no "
+    "question that also flips is added where one exists; with --questions-per-picture all of them flip. "
+    "With --cannot-tell that is the right answer to one of the two."
 )
-_CANNOT_TELL = "Share of questions whose answer is that one cannot tell, since it is too close to say."
+_CANNOT_TELL = "Share of questions whose right answer is 'cannot tell'."
 _PER_PICTURE = (
     "Questions about each picture: the first of any family, the others yes or no. --n, --val and --test "
     "count questions."
@@ -153,7 +153,9 @@ class Settings:
     seed: int = option(
         0, "Seed of all random choices: another makes another data set of the same world.", decides="draw"
     )
-    distractor: bool = option(False, "Put a third vehicle into every scene.", decides="curve")
+    distractor: bool = option(
+        False, "Put a third vehicle into every scene, about which nothing is asked.", decides="curve"
+    )
     frequencies: str = option("vg", _FREQUENCIES, decides="examples")
     relations: tuple[str, ...] = option(
         DEFAULT_RELATIONS, _RELATIONS, choices=RELATION_NAMES, low=1, decides="examples"

@@ -56,7 +56,7 @@ class Town:
     >>> picture = town.render()  # a notebook shows it
     >>> picture.save("snow.png")
     >>> town.ask("Is the fire truck right of the mail van?")
-    yes: the fire truck is 0.52 m right of the mail van as the viewer sees them; over 0.5 m counts
+    yes: the fire truck is 0.52 m right of the mail van as the viewer sees them (0.5 m needed)
 
     Metres and radians; x along the road to the viewer's right, y away from the viewer, z up
     (docs/data-format.md). The same seed and the same verbs make the same town, picture and motion. Verbs take
