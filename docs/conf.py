@@ -15,7 +15,7 @@ ROOT = DOCS.parent
 sys.path.insert(0, str(ROOT))
 
 from simtown import __version__  # noqa: E402
-from tools import families, play_lite, reference, worlds  # noqa: E402
+from tools import families, play_lite, reference, sequences, worlds  # noqa: E402
 
 project, author, version = "simtown", "The simtown authors", __version__
 copyright = f"{author}, Apache-2.0"
@@ -140,6 +140,7 @@ def setup(app):
     """Called by Sphinx."""
     app.connect("builder-inited", lambda app: reference.write(DOCS / "reference"))
     app.connect("builder-inited", lambda app: families.write())
+    app.connect("builder-inited", lambda app: sequences.write())
     app.connect("builder-inited", lambda app: worlds.write())
     app.connect("builder-inited", lambda app: play_lite.write(EXTRA / "play-lite"))
     app.connect("autodoc-process-docstring", reference.as_rst, priority=400)  # before napoleon
