@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -37,7 +38,7 @@ def write(folder: Path = PAGES) -> None:
 def part(family: Family, mode: str, folder: Path, seed: int) -> Iterator[str]:
     """The lines of a family: its pair of examples, one beside the other."""
     width, height = SIZE
-    size = {"n": CHOICE, "val": 0, "test": 0, "width": width, "height": height, "seed": seed}
+    size: dict[str, Any] = {"n": CHOICE, "val": 0, "test": 0, "width": width, "height": height, "seed": seed}
     with made(Settings(sequence=mode, questions=(family.name,), **size)) as data:
         reversals = data.train.column("shared")[::2] == REVERSED
         pair = int(reversals.argmax())
