@@ -175,6 +175,6 @@ def _of_samples(where: str, row: Mapping[str, Any]) -> list[TextPair]:
         texts = [(str(context), str(choice)) for context, choice, *_ in requests]
         right = texts.pop(int(row["target"]))
     except (TypeError, ValueError, LookupError, AttributeError):
-        needed = ""arguments", pairs of a context and a choice, and "target", the number of the right one"
+        needed = "arguments, pairs of a context and a choice, and target, the number of the right one"
         raise ItemsError(f"{where} is not a question with choices: it needs {needed}") from None
     return [TextPair(*right, *wrong) for wrong in texts if wrong != right]
