@@ -63,7 +63,8 @@ _SEEN = ("exist", "kind", "colour", "lane")
 _PLACED = (*_SEEN, "relations", "where", "heading", "nearest")
 _COUNTED = (*_PLACED, "count", "weather", "order", "street", "street-exist")
 _HARD = (*_COUNTED, "compare", "distance", "driver", "group")
-_MOVING = ("goes", "backs", "pace", "faster")
+_MOVING = ("goes", "backs", "pace", "faster", "passes", "order", "when")
+_VIEWS = ("camera", "seat", "match", "same-time")
 #: The levels from 1 on: nine of one picture, each harder than the one before, and three of several.
 #:
 #: >>> import simtown.gym
@@ -80,9 +81,9 @@ LEVELS: tuple[Level, ...] = (
     Level(102, "4-7", ("all",), WEATHERS, 0, "every kind of vehicle, up to seven in a street"),
     Level(102, "5-8", ("hops", "logic", "compare", "count", "distance", "hidden", "driver", "same", "between",
                        "hops-heading", "order"), WEATHERS, 0, "only what is hard, up to eight vehicles"),
-    Level(31, "2-3", _MOVING, _FAIR, 0, "four moments: what drives where, and how fast", "time"),
+    Level(31, "2-4", _MOVING, _FAIR, 0, "four moments: what drives where, how fast, past what", "time"),
     Level(31, "2-4", ("happened",), _FAIR, 0, "before and after: what happened", "change"),
-    Level(31, "2-4", ("camera",), _FAIR, 0, "two cameras: where the second one stands", "views"),
+    Level(31, "2-4", _VIEWS, _FAIR, 0, "several cameras: where they stand, what is what", "views"),
 )  # fmt: skip
 #: How many of these are of one picture; a curriculum climbs through them.
 SINGLE = 9
