@@ -46,8 +46,11 @@ python:
 demo: python
 	rm -rf .venv-demo out/demo
 	$(PYTHON) -m venv .venv-demo
+	@echo 'Installing 12 packages and a compiler into .venv-demo: about a minute, 180 MB when it is done.'
 	$(DEMO)/python $(HASHED) -r requirements/demo.txt
+	@echo 'Compiling simtown: about ten seconds.'
 	$(DEMO)/python $(INSTALL) --no-deps --no-build-isolation .
+	$(DEMO)/python -m pip uninstall --quiet --yes ziglang  # the compiler has done its work; it takes 411 MB
 	$(DEMO)/simtown generate --entities 20 --n 400 --val 100 --test 100 --out out/demo
 	@echo
 	@echo 'Done. 600 pictures of a town with 20 kinds of vehicles, each with a yes/no question, are in:'

@@ -2,12 +2,13 @@
 
     python benchmarks/reading.py [--n 6000] [--sizes 64x32,128,256] [--workers 0,2] [--repeats 3] [--out FILE]
 
-A data set of each size is exported to what the others read: PNG files (Pillow), Parquet with PNG inside
-(datasets) and tar files with PNG inside (webdataset, its shuffle buffer 1,000). All feed PyTorch's DataLoader
-with batches of 128 of a uint8 tensor of pictures and one of answers. A run is the second epoch, of the same
-workers, so processes and files are open by then. Runs go in rounds over all loaders, so that a
-slow minute of the machine hits all alike. Cold: the kernel was asked to forget all files before that epoch;
-warm: they were read once.
+A data set of each size is exported to what the others read: PNG files (Pillow; OpenCV in the threads of
+SPDL), Parquet with PNG inside (datasets), tar files with PNG inside (webdataset, its shuffle buffer 1,000),
+and raw pixels (LitData; grain with array-record). Those that are not installed are left out. All give batches
+of 128 of uint8 pictures and of answers; SPDL has threads where the others have worker processes. A run is the
+second epoch, of the same workers, so processes and files are open by then. Runs go in rounds over all
+loaders, so that a slow minute of the machine hits all alike. Cold: the kernel was asked to forget all files
+before that epoch; warm: they were read once.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ import os
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any
 
+import cv2
 import numpy as np
 import torch
 from machine import RESULTS, Rows, machine, options
@@ -77,6 +81,64 @@ def tars(folder: Path, workers: int) -> Any:
     return _loader(batches, min(workers, len(files)), None)
 
 
+def raw_chunks(folder: Path, pictures: np.ndarray, answers: np.ndarray) -> Loader:
+    import litdata
+    from litdata.streaming.writer import BinaryWriter
+
+    folder.mkdir()
+    writer = BinaryWriter(str(folder), chunk_bytes=1 << 26)
+    for i, (picture, answer) in enumerate(zip(pictures, answers.tolist(), strict=True)):
+        writer[i] = {"image": torch.from_numpy(picture), "answer": int(answer)}
+    writer.done()
+    writer.merge()
+    examples = litdata.StreamingDataset(str(folder), shuffle=True)
+    return lambda workers: litdata.StreamingDataLoader(
+        examples, batch_size=BATCH, num_workers=workers, persistent_workers=workers > 0
+    )
+
+
+def raw_records(path: Path, pictures: np.ndarray, answers: np.ndarray) -> Loader:
+    import grain.python as grain
+    from array_record.python.array_record_module import ArrayRecordWriter
+
+    writer, shape = ArrayRecordWriter(str(path), "group_size:1"), pictures.shape[1:]
+    for picture, answer in zip(pictures, answers.tolist(), strict=True):
+        writer.write(bytes([answer]) + picture.tobytes())
+    writer.close()
+
+    def parse(record: bytes) -> dict[str, Any]:
+        return {"answer": record[0], "image": np.frombuffer(record, np.uint8, offset=1).reshape(shape)}
+
+    examples = grain.MapDataset.source(grain.ArrayRecordDataSource([str(path)])).shuffle(seed=0)
+    batches = examples.map(parse).batch(BATCH)
+
+    def load(workers: int) -> Any:
+        read = batches.to_iter_dataset()
+        return read.mp_prefetch(grain.MultiprocessingOptions(num_workers=workers)) if workers else read
+
+    return load
+
+
+class Threads:
+    """Batches of a folder of PNG files by the threads of SPDL."""
+
+    def __init__(self, folder: Path, answers: np.ndarray, threads: int) -> None:
+        self.png, self.threads = Png(folder, answers), threads
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        from spdl.pipeline import PipelineBuilder
+
+        order = np.random.default_rng(0).permutation(len(self.png))
+        batches = PipelineBuilder().add_source(np.split(order, range(BATCH, len(order), BATCH)))
+        threads = max(self.threads, 1)
+        built = batches.pipe(self._batch, concurrency=threads).add_sink(2).build(num_threads=threads)
+        with built.auto_stop():
+            yield from built
+
+    def _batch(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.stack([cv2.imread(str(self.png.paths[row])) for row in rows]), self.png.answers[rows]
+
+
 def make(folder: Path, width: int, height: int, n: int) -> dict[str, Loader]:
     """The same examples in every form; the loaders by name."""
     generate(Settings(n=n, val=0, test=0, width=width, height=height), folder / "simtown")
@@ -84,7 +146,15 @@ def make(folder: Path, width: int, height: int, n: int) -> dict[str, Loader]:
     for form in ("png", "webdataset", "parquet"):
         export(data, form, ["train"], folder / form)
     answers, table = data.train.column("answer"), parquet(folder / "parquet")
-    return {
+    others: dict[str, Loader] = {}
+    raw = data.train.images(np.arange(n)), answers
+    with suppress(ImportError):
+        others["litdata"] = raw_chunks(folder / "litdata", *raw)
+    with suppress(ImportError):
+        others["grain"] = raw_records(folder / "records.array_record", *raw)
+    if find_spec("spdl"):
+        others["spdl"] = lambda workers: Threads(folder / "png", answers, workers)
+    return others | {
         "simtown": lambda workers: _loader(data.train.torch(), workers),
         "simtown, blocks": lambda workers: _loader(Shuffled(data.train, BATCH), workers, None),
         "png": lambda workers: _loader(Png(folder / "png", answers), workers),
@@ -148,6 +218,7 @@ def main() -> None:
     args = options(__doc__, **what, out=RESULTS / "reading.csv")
     torch.set_num_threads(1)
     libraries = ("torch", "numpy", "h5py", "hdf5plugin", "cramjam", "pillow", "datasets", "webdataset")
+    libraries += ("litdata", "grain", "array-record", "spdl")
     where = f"{machine(*libraries)}; {args.n} examples, batches of {BATCH}, {args.repeats} rounds, medians"
     rows = Rows(args.out, where)
     for size in args.sizes:

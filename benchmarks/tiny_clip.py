@@ -16,7 +16,7 @@ from machine import options
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
 from simtown.datasets.reading.reader import open_dataset
-from simtown.vlm.statements import statements
+from simtown.language.words.statements import statements
 
 SIDE, PATCH, BATCH, WIDTH = 64, 8, 128, 64
 

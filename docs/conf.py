@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import tomllib
+import warnings
 from pathlib import Path
 
 from docutils import nodes
@@ -14,7 +15,7 @@ ROOT = DOCS.parent
 sys.path.insert(0, str(ROOT))
 
 from simtown import __version__  # noqa: E402
-from tools import play_lite, reference  # noqa: E402
+from tools import families, play_lite, reference, sequences, worlds  # noqa: E402
 
 project, author, version = "simtown", "The simtown authors", __version__
 copyright = f"{author}, Apache-2.0"
@@ -29,6 +30,9 @@ extensions = [
 os.environ["PATH"] = (
     f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # for `!simtown` of a chapter
 )
+# What examples print is theirs alone: no bars and no warnings of the libraries that they use.
+os.environ |= {"TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
+warnings.filterwarnings("ignore", module="(?:transformers|trl|torch|datasets)(?:\\.|$)")
 # IPython lets a cell pass whose `!command` fails; here it does not.
 STARTUP = ROOT / "out" / "ipython" / "profile_default" / "startup" / "failing.py"
 STARTUP.parent.mkdir(parents=True, exist_ok=True)
@@ -135,6 +139,9 @@ def mark_pictures(app, document):
 def setup(app):
     """Called by Sphinx."""
     app.connect("builder-inited", lambda app: reference.write(DOCS / "reference"))
+    app.connect("builder-inited", lambda app: families.write())
+    app.connect("builder-inited", lambda app: sequences.write())
+    app.connect("builder-inited", lambda app: worlds.write())
     app.connect("builder-inited", lambda app: play_lite.write(EXTRA / "play-lite"))
     app.connect("autodoc-process-docstring", reference.as_rst, priority=400)  # before napoleon
     app.connect("autodoc-skip-member", reference.has_page)

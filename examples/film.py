@@ -51,7 +51,7 @@ plt.show()
 # ``film`` writes an MP4 or a GIF, and returns what touched what.
 clip = Path(tempfile.mkdtemp()) / "street.mp4"
 contacts = street().film(clip, seconds=5, fps=20, size=(480, 270))
-print(f"{clip}: {clip.stat().st_size // 1024} kB, {len(contacts)} collisions")
+print(f"{clip.name}: {clip.stat().st_size // 1024} kB, {len(contacts)} collisions")
 
 
 class Film:

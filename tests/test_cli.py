@@ -106,7 +106,7 @@ LOADED = {
     "fit --modl cnn-lstm": "",
     "info town": "numpy h5py",
     "verify town": "numpy h5py",
-    "render town/train:0 --out one.png": "numpy h5py cv2",
+    "render town/train:0 --out one.png": "numpy h5py",
     "preview town --out sheet.png": "numpy h5py PIL",
     "generate --entities 3 --n 8 --val 0 --test 4 --size 32 --workers 1 --out more": "numpy h5py PIL",
 }
@@ -709,8 +709,8 @@ def test_a_command_and_python_have_the_same_defaults(kind, given):
 
 
 #: Values of every type, one of which each option takes beside its default. An address needs an engine.
-VALUES = [True, False, 0.25, 0.5, 2, 3, 4, 99, (), ("x",), Path("x.gif")]
-VALUES += ["x", "4", "1,2", "{}", "random", "snow", "x.gif"]
+VALUES = [True, False, 0.25, 0.5, 2, 3, 4, 99, 500, (), ("x",), Path("x.gif")]
+VALUES += ["x", "4", "1,2", "{}", "random", "snow", "time", "x.gif"]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if "address" not in options_of(kind)])

@@ -41,7 +41,7 @@ LATE = {
     "need_report": "learning_figure needs_figure",
     "needs": "need_plot",
     "nouns": "solids",
-    "opening": "causal corpus huggingface lstm masked ngram oracle wordvectors",
+    "opening": "causal corpus huggingface lstm masked ngram oracle served wordvectors",
     "own": "own_mesh",
     "paint": "atlas",
     "plan": "question_files size_search source",

@@ -10,21 +10,25 @@ Its sentences are written by a person. A comment behind a number says what it is
 
     14 (from 10)<!-- = ratio, cnn-lstm, 31 --> times as many examples
 
-`python -m tools.pages` replaces the tables and such numbers in README.md and docs/, draws the figures anew,
-and prints what a person has to mend. Links to the repository follow `Repository` in pyproject.toml, and
-CITATION.cff the version. `--check` changes nothing and fails if a page is not what the results say.
+`python -m tools.pages` replaces the tables and such numbers in README.md and docs/, writes the long tables
+as CSV files of docs/reproduce/tables, draws the figures anew, and prints what a person has to mend. Links to
+the repository follow `Repository` in pyproject.toml, and CITATION.cff the version. `--check` changes nothing
+and fails if a page is not what the results say.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import re
 import sys
 import tomllib
 from pathlib import Path
 
 from simtown import __version__
-from tools.parts import PARTS, draw
+from simtown.core.tables import Table
+from tools.parts import FILES, PARTS, draw
 from tools.parts.quantities import MARK, NUMBER, differences, quantity
 from tools.parts.results import Results
 
@@ -52,6 +56,13 @@ def filled(text: str, results: Results) -> str:
     return re.sub(f"{NUMBER}(?={MARK.pattern})", made, text)
 
 
+def as_csv(table: Table) -> str:
+    """A table of ours as CSV: its texts, such as "-0.41 (-0.61 to -0.15)", as they are."""
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([table.columns, *table.rows])
+    return text.getvalue()
+
+
 def linked(text: str, owner: str) -> str:
     """A text whose links to the repository and its site name their owner."""
     text = re.sub(r"(github(?:\.com)?/)[\w-]+(?=/simtown\b)", rf"\g<1>{owner}", text)
@@ -77,6 +88,12 @@ def main(arguments: list[str]) -> int:
         elif new != text:
             page.write_text(new, encoding="utf-8")
         problems += [f"{name}: {problem}" for problem in differences(TABLE.sub("", new), results)]
+    for path in sorted((ROOT / "docs" / "reproduce" / "tables").glob("*.csv")):
+        text = as_csv(FILES[path.stem](results))
+        if not check:
+            path.write_text(text, encoding="utf-8")
+        elif path.read_text(encoding="utf-8") != text:
+            problems.append(f"{path.relative_to(ROOT)}: it is stale: run python -m tools.pages")
     if not check:
         draw(results, FIGURES)
     print("\n".join(problems) or "every page is what the results say")

@@ -99,7 +99,7 @@ class Glb:
         while waiting:
             number, above = waiting.pop()
             if number in reached:
-                raise KindsError(f"its node {number} hangs on two nodes, or on itself: export it again")
+                raise KindsError(f"its node {number} has two parents, or is its own: export it again")
             reached.add(number)
             node = self._get("nodes", number)
             transform = above @ _transform(node)

@@ -172,7 +172,9 @@ class PreviewOptions:
     split: str = option("train", "train, val, test, or with a hold-out test-composition.", choices=ALL_SPLITS)
     count: int = option(24, "Number of examples.", low=1, flag="n")
     large: bool = option(False, "Draw the examples again, larger than they are stored.")
-    distractor: bool = option(Settings.distractor, "With --random: a third vehicle.")
+    distractor: bool = option(
+        Settings.distractor, "With --random: a third vehicle, about which nothing is asked."
+    )
     entities: int = option(Settings.entities, "With --random: number of kinds of vehicles.")
     seed: int = option(Settings.seed, "With --random or --weather: which street.")
     renderer: str = option("raster", "raster or opengl.", choices=("raster", "opengl"))

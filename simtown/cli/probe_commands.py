@@ -10,7 +10,7 @@ from simtown.cli.command import RefusalError, command
 from simtown.cli.places import holding, local_directory, there
 from simtown.cli.sharing import ClusterSettings, report_grid
 from simtown.cli.study_commands import Out, need, probe, runner, show, show_results
-from simtown.core.progress import Progress
+from simtown.core.progress import Progress, one_bar
 from simtown.core.terminal import say, say_block, shell_words
 from simtown.probes.physical import PhysicalSettings
 from simtown.probes.study_settings import AskSettings, ScorerOptions
@@ -26,21 +26,28 @@ results = holding("results", "summary.json", "simtown probe")
 @probe.command(short_help="Your own table of subjects and right answers.")
 @command
 def ask(
-    items: Annotated[Path, "A CSV file with the columns subject and gold.", there],
+    items: Annotated[Path, "A table of subject and gold (CSV), or of pairs (CSV, TSV, JSON lines).", there],
     *,
     settings: AskSettings,
     out: Out,
     scorer: ScorerOptions,
 ) -> None:
-    """Ask a model about a table of your own: subjects, the classes that may fit, and which one is right.
+    """Ask a model about a table: subjects and the classes that may fit; or pairs of texts.
 
-    ITEMS is CSV with the columns subject and gold, and perhaps classes, template, group and train
-    (docs/probes.md). Writes every item's answer as Parquet, accuracy or rank correlation with intervals,
-    prior and ceiling as JSON, CSV and Markdown, and a picture.
+    ITEMS is CSV with the columns subject and gold, and perhaps classes, template, group and train; or pairs,
+    with the columns good, bad and perhaps context, or as BLiMP, COMPS, EWoK, lm-eval and simtown export
+    write them (docs/probes.md). Writes every item's answer as Parquet, accuracy or rank correlation with
+    intervals, prior and ceiling as JSON, CSV and Markdown, and a picture.
     """
-    run, progress = runner("ask")
-    with progress as bars:
-        show_results(run(items, settings, out, scorer, bars))
+    need()
+    from simtown.probes.item_study import ASK  # not STUDIES: the papers' take a second to import
+    from simtown.probes.pair_study import PAIRS
+    from simtown.probes.pair_tables import layout_of
+    from simtown.probes.study import run
+
+    with one_bar() as bars:
+        study = PAIRS if layout_of(items) else ASK
+        show_results(run(study, items, settings, out, scorer, bars))
 
 
 @probe.command(short_help="Objects, properties, affordances: run a model on the tasks.")

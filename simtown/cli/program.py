@@ -29,6 +29,7 @@ _COMMANDS = """
     clip       | generate_commands | Film a street in motion: MP4 or GIF.
     fit        | training_commands | Train a model on a data set.
     evaluate   | training_commands | Test a trained model, or any vision-language model, on a data set.
+    check      | check_commands    | Check whether the path to a model delivers the pictures that were sent.
     compare    | evaluation_commands | Say which of several models is better, and by how much.
     thresholds | training_commands | From how many metres on a model tells left from right.
     predict    | training_commands | Ask a trained model about a picture.
@@ -50,7 +51,7 @@ COMMANDS = {
 GROUPS = {
     "Start": "demo play render",
     "Data sets": "generate preview info verify gallery audit captions export clip",
-    "Models": "fit predict evaluate compare thresholds sweep complexity",
+    "Models": "fit predict evaluate check compare thresholds sweep complexity",
     "Language and frequencies": "lm probe vg",
     "This machine": "doctor bench",
 }
@@ -60,7 +61,8 @@ PANELS = {
     "World": "kinds distractor frequencies test_seed world_seed",
     "Look": "weathers paint jitter masks depth renderer large",
     "Training": "fit:protocol min_steps patience batch learning_rate max_steps stream adaptive same_data",
-    "Model": "answers choices system shots samples max_tokens dtype evaluate:batch policy variant tokens",
+    "Model": "answers choices system shots samples max_tokens dtype evaluate:batch check:batch policy "
+    "variant tokens",
     "Servers": "parallel rate timeout retries request price",
     "Machine": "device precision compile cache shard workers engine address jobs allow_model",
 }

@@ -52,7 +52,7 @@ spatial.callback(invoke_without_command=True)(command(_study, optional=True))
 def judge(*, out: Annotated[Path, "The page to write, HTML."]) -> None:
     """Write a page that asks for similarity judgements with a slider, as the paper's appendix D describes.
 
-    It needs no server: whoever opens it downloads the answers as CSV. 66 pairs of words in random order, and
+    It needs no server: the reader downloads the answers as CSV. 66 pairs of words in random order, and
     catch trials between them: a relation with itself, a relation with "green".
     """
     local_file(out)

@@ -37,7 +37,7 @@ _CARD_FILES = ("/dev/nvidiactl", "/dev/dxg")
 def demo(*, show: Annotated[bool, "Open the page in the browser.", "--open/--no-open"] = True) -> None:
     """Make a small data set of all families of questions, write a page that shows it, and open the page.
 
-    It makes the folders simtown-demo and simtown-demo-gallery here; again, it opens the page at once.
+    It makes the folders simtown-demo and simtown-demo-gallery here. Run it again to reopen the page.
     """
     from simtown.cli.program import program
 
@@ -135,7 +135,7 @@ def _extras() -> list[Diagnosis]:
 
 @command
 def doctor(*, json: Annotated[bool, "Print everything as JSON."] = False) -> None:
-    """Say what is installed and what works here, and what to do about what is missing.
+    """Report what is installed and works here, and how to install what is missing.
 
     Exit code 1 if the core does not work: its packages, the kernels, and a first data set.
     """

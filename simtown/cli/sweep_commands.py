@@ -172,7 +172,8 @@ def complexity(
 
     RESULTS.csv holds learning curves of any experiment. It has a line for each run and the columns group,
     size, seed, and correct and total, or score; and world, a whole number, if the experiment has worlds of
-    several sizes. The other groups are compared with the group of the first line.
+    several sizes. Or it has a line for each seed, with scores in columns named by the sizes. The other groups
+    are compared with the group of the first line.
     """
     need("train", modules="scipy matplotlib")
     levels = parse_numbers(targets, "--targets", "0.75,0.9")

@@ -17,7 +17,7 @@ from simtown.core.progress import Progress, one_bar
 from simtown.core.terminal import complain, say, say_block
 from simtown.core.untrusted import inside, read_text
 from simtown.datasets.addresses import stored_counts
-from simtown.probes.model_names import title_of
+from simtown.probes.model_names import slug_of
 from simtown.training.fit_settings import FitSettings, check_examples, device_of
 from simtown.vlm.vlm_settings import PEOPLE, WITHOUT_DEVICE, VlmSettings, is_model
 
@@ -245,6 +245,8 @@ def evaluate(
     allowed = allow_model or ()
     if over and model.partition(":")[0] == PEOPLE:
         raise RefusalError("people answer a data set's page: give a data set instead of --over")
+    if over and "picture" not in settings.show:
+        raise RefusalError("--over draws what pictures show: add picture to --show")
     if over:
         _evaluate_over(over, model, dataset, settings, device, out, allowed)
     elif dataset is None:
@@ -288,15 +290,17 @@ def _evaluate_model(
     from simtown.vlm.evaluation_page import write_page
     from simtown.vlm.vlm_run import evaluate_model
 
-    directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
+    directory = _results_directory(f"{name_of(dataset)}-{slug_of(model)}", out)
     kind = _device_for(model, device)
     data = open_dataset(dataset)
     with one_bar() as bars:
         results = evaluate_model(model, data, settings, directory, kind, allowed, bars=bars)
     say_block(read_text(results.path / "summary.md", follow=False))
-    with one_bar() as bars:
-        page = write_page(results, data, bars)
-    say(f"Look at {page}; every question and reply is in {results.path}/*.parquet")
+    page = "summary.md"
+    if "picture" in results.tasks:
+        with one_bar() as bars:
+            page = write_page(results, data, bars).name
+    say(f"Look at {results.path / page}; every question and reply is in {results.path}/*.parquet")
 
 
 def _estimate_costs(
@@ -313,7 +317,7 @@ def _estimate_costs(
     from simtown.vlm.cost_estimate import estimate
     from simtown.vlm.evaluation_plan import open_evaluation
 
-    directory = _results_directory(f"{name_of(dataset)}-{_slug(model)}", out)
+    directory = _results_directory(f"{name_of(dataset)}-{slug_of(model)}", out)
     kind = _device_for(model, device)
     for line in estimate(open_evaluation(model, open_dataset(dataset), settings, kind, allowed), directory):
         say(line)
@@ -337,11 +341,6 @@ def _evaluate_run(
         save_json(report_file, test)
     say(f"{run} on {dataset}: {accuracy_in_words(test)}")
     _show_scores(test, test["references"])
-
-
-def _slug(model: str) -> str:
-    """The name of a model as a part of a directory's name."""
-    return re.sub(r"[^\w.]+", "-", title_of(model)).strip("-.")
 
 
 def _results_directory(name: str, out: Path | None) -> Path:
@@ -374,7 +373,7 @@ def _evaluate_over(
         _, base, _ = ask.open_run(Path(model), allowed)
     if dataset:
         base = open_dataset(dataset).settings
-    slug = _slug(model if is_model(model) else Path(model).name)
+    slug = slug_of(model if is_model(model) else Path(model).name)
     directory = _results_directory(f"over-{axis.name}-{slug}", out)
 
     def answer(data: Dataset, name: str) -> AnsweredQuestions:

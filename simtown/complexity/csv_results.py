@@ -1,12 +1,13 @@
 """Results of experiments that never saw the town: a CSV of learning curves, read as runs."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from simtown.complexity.finished_runs import Run
-from simtown.core.tables import read_rows
+from simtown.core.tables import TableRow, read_rows
 
 #: Columns of whole numbers, and the least of each.
 _LEAST = {"size": 1, "total": 1, "seed": 0, "correct": 0, "world": 1}
@@ -18,14 +19,16 @@ def read_csv(path: Path) -> tuple[list[Run], str, bool]:
     """The runs of a CSV of results, the first line's group, and whether there is a column world.
 
     The columns are group, size, seed, correct, total and, optionally, world; or, with two seeds or more of
-    each group and size, score instead of correct and total.
+    each group and size, score instead of correct and total. Or it is wide: a row for each seed, with scores
+    in columns named by sizes; group, seed and world are optional there.
 
     Raises:
         FileNotFoundError: the file is missing.
         ValueError: it is not such a table; the message names the line and the column.
     """
     columns = ", ".join(COLUMNS)
-    rows = read_rows(path, COLUMNS[:3])
+    rows = read_rows(path, ())
+    rows = _long(rows, path.stem) or read_rows(path, COLUMNS[:3])
     if not rows:
         raise ValueError(f"{path} has no results: write lines below the columns {columns}")
     names = list(rows[0].cells)
@@ -50,6 +53,23 @@ def read_csv(path: Path) -> tuple[list[Run], str, bool]:
             "give columns correct and total, or more seeds"
         )
     return list(runs.values()), next(iter(runs.values())).model, "world" in names
+
+
+def _long(rows: Sequence[TableRow], group: str) -> list[TableRow]:
+    """The rows of a wide table, a score each; none if fewer than two columns are named by sizes."""
+    sizes = [name for name in rows[0].cells if name.isdecimal()] if rows else []
+    if len(sizes) < 2:
+        return []
+    result, seeds = [], Counter[str]()
+    for where, cells in rows:
+        case = {name: text for name, text in cells.items() if name not in sizes}
+        case.setdefault("group", group)
+        case.setdefault("seed", str(seeds[case["group"]]))
+        seeds[case["group"]] += 1
+        result += [
+            TableRow(where, {**case, "size": size, "score": cells[size]}) for size in sizes if cells[size]
+        ]
+    return result
 
 
 def _run(where: str, row: dict[str, str]) -> Run:

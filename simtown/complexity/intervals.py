@@ -3,7 +3,8 @@
 Answers about one picture, or about the pictures of a group of twins, stand or fall together: such a *cluster*
 counts for fewer answers than it has. The design effect says for how many, and divides the answers before
 Wilson's interval of a share, Tango's of a paired difference and Newcombe's of an unpaired one. All three are
-sound near 0 and 1, where none has a width of zero. docs/evaluate.md says how often they hold the truth.
+sound near 0 and 1, where none has a width of zero. docs/evaluate-reference.md says how often they hold the
+truth.
 """
 
 from collections.abc import Mapping, Sequence

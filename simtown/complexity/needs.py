@@ -240,18 +240,23 @@ def needed_samples(
         ValueError: as :func:`from_curve`, or the smallest split has fewer than two sizes' examples.
     """
     from sklearn.base import is_classifier
-    from sklearn.model_selection import StratifiedKFold, check_cv, learning_curve
+    from sklearn.model_selection import StratifiedKFold, check_cv, cross_val_score
+    from sklearn.utils import check_random_state
 
     if isinstance(cv, int) and is_classifier(estimator):
         cv = StratifiedKFold(cv, shuffle=True, random_state=random_state)
-    splits = list(check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y))
-    largest = min(len(train) for train, _ in splits)
+    order = check_random_state(random_state or 0)
+    folds = check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y)
+    splits = [(order.permutation(rows), test) for rows, test in folds]
+    largest = min(len(rows) for rows, _ in splits)
     scores: dict[int, np.ndarray] = {}
 
     def train(size: int) -> None:
-        drawn = {"scoring": scoring, "cv": splits, "shuffle": True, "random_state": random_state or 0}
-        drawn |= {"n_jobs": n_jobs, "error_score": np.nan, "train_sizes": [size]}
-        scores[size] = learning_curve(estimator, X, y, **drawn)[2][0]
+        if not 1 <= size <= largest:
+            raise ValueError(f"train_sizes must lie between 1 and {largest}, not at {size}")
+        parts = [(rows[:size], test) for rows, test in splits]
+        how = {"scoring": scoring, "cv": parts, "n_jobs": n_jobs, "error_score": np.nan}
+        scores[size] = cross_val_score(estimator, X, y, **how)
 
     def result() -> NeededSamples:
         sizes = sorted(scores)

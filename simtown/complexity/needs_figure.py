@@ -133,7 +133,7 @@ def _draw_all_models(axes: Any, panels: _Panels, rows: Sequence[Need], title: st
     _frame(axes, panels)
     axes.set_title(title, fontsize=13, color=plots.INK, loc="left")
     axes.set_ylabel("training samples needed", color=plots.INK, fontsize=11)
-    axes.set_xlabel("entities in the world" if town else "size of the world", color=plots.INK, fontsize=11)
+    axes.set_xlabel("kinds of vehicles" if town else "size of the world", color=plots.INK, fontsize=11)
     lines = [(panels.looks[m], [r for r in rows if r.model == m]) for m in panels.models]
     lines = [(look, own) for look, own in lines if own]
     _draw_side_by_side(axes, panels.worlds, lines, size=8)

@@ -30,6 +30,8 @@ LEVEL = 0.05
 _BINS, _LEAST_FIT = 8, 0.001
 #: Between these a curve's log spread is sought: from a step to a line.
 _STEEPEST, _FLATTEST = np.log(0.02), np.log(3.0)
+#: Fewest degrees of freedom of the variance of a threshold.
+_LEAST_DEGREES = 3
 _TINY = 1e-12
 
 
@@ -191,14 +193,19 @@ def _cost(parameters: np.ndarray, answers: Answers, sign: int) -> tuple[float, n
     return -float(np.log(np.where(answers.right > 0, p, 1 - p)).sum()), slopes.sum(axis=0)
 
 
+def _bounds(answers: Answers, centre: float | None = None) -> np.ndarray:
+    """(4, 2) between which the parameters are sought; both ends of a given centre are its own."""
+    log_x = np.log(answers.x)
+    centres = (log_x.min() - 1, log_x.max() + 1) if centre is None else (centre, centre)
+    lapses = (0.0, (1 - float(answers.chance.mean())) / 2)
+    return np.array([centres, (_STEEPEST, _FLATTEST), lapses, (0.01, 0.99)])
+
+
 def _minimise(
     answers: Answers, falls: bool, start: np.ndarray, centre: float | None = None
 ) -> tuple[np.ndarray, float]:
     """Parameters of the greatest likelihood, at a given centre if there is one; and minus its logarithm."""
-    log_x = np.log(answers.x)
-    low, high = (log_x.min() - 1, log_x.max() + 1) if centre is None else (centre, centre)
-    spreads, lapses = (_STEEPEST, _FLATTEST), (0.0, (1 - float(answers.chance.mean())) / 2)
-    bounds = [(low, high), spreads, lapses, (0.01, 0.99)]
+    bounds = _bounds(answers, centre)
     cost = partial(_cost, answers=answers, sign=-1 if falls else 1)
     found = optimize.minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds)
     return found.x, float(found.fun)
@@ -247,23 +254,39 @@ def _trend(answers: Answers, falls: bool) -> float:
 
 
 def _sums(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
-    """(m,) sums of values over m clusters."""
-    _, place = np.unique(cluster, return_inverse=True)
-    return np.bincount(place, weights=values)
+    """(m, ...) sums of values (n, ...) over m clusters."""
+    numbers, place = np.unique(cluster, return_inverse=True)
+    result = np.zeros((len(numbers), *values.shape[1:]))
+    np.add.at(result, place, values)
+    return result
 
 
 def _effect(parameters: np.ndarray, answers: Answers, sign: int) -> float:
-    """By how much clusters widen the likelihood ratio of a fitted centre, at least 1."""
-    _, slopes = _slopes(parameters, answers, sign)
-    others = slopes[:, 1:]
-    own = slopes[:, 0] - others @ np.linalg.lstsq(others, slopes[:, 0], rcond=None)[0]
-    sums = _sums(own, answers.cluster)
-    count, fitted = len(sums), slopes.shape[1]
-    free = count - fitted
-    if count == len(own) or free < 1 or not own.any():
+    """By how much clusters widen the likelihood ratio of a fitted centre, at least 1.
+
+    The variance of the centre is that of a jackknife, which leaves out one cluster at a time, each by a step
+    of Newton's method. Where a few clusters decide it, that says little of the variance: Student's t then
+    has as many degrees of freedom as their shares of it tell. A parameter at its bound is not fitted.
+    """
+    p, slopes = _slopes(parameters, answers, sign)
+    lowest, highest = _bounds(answers).T
+    fitted = (parameters > lowest) & (parameters < highest) & (slopes != 0).any(axis=0)
+    fitted[0] = True
+    slopes = slopes[:, fitted]
+    # the information of an answer is its expected square of slopes; an outer factor depends on the answer
+    expected = np.where(answers.right > 0, p / (1 - p), (1 - p) / p)
+    squares = expected[:, None, None] * slopes[:, :, None] * slopes[:, None, :]
+    sums, information = _sums(slopes, answers.cluster), _sums(squares, answers.cluster)
+    whole = information.sum(axis=0)
+    rest = whole - information + _TINY * np.eye(len(whole))
+    moved = np.linalg.solve(rest, sums[:, :, None])[:, 0, 0]
+    squared = moved**2
+    total = squared.sum()
+    if not total > 0:
         return 1.0
-    few = count / free * stats.t.ppf(0.975, free) ** 2 / _DROP  # few clusters say little of how they vary
-    return max(1.0, float(few * (sums @ sums) / (own @ own)))
+    degrees = max(total**2 / (squared @ squared) - 1, _LEAST_DEGREES)
+    few = stats.t.ppf(0.975, degrees) ** 2 / _DROP
+    return max(1.0, float(few * total / np.linalg.pinv(whole)[0, 0]))
 
 
 def _profile_end(answers: Answers, falls: bool, best: np.ndarray, cost: float, end: float) -> float:

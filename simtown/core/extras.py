@@ -3,17 +3,17 @@
 from importlib.util import find_spec
 
 #: The modules of the core's packages.
-CORE = "numpy h5py hdf5plugin cramjam msgspec trimesh cv2 typer rich PIL"
+CORE = "numpy h5py cramjam msgspec trimesh contourpy typer rich PIL"
 #: The modules of each extra without which what it enables cannot work.
 MODULES = {
     "train": "torch tensorboard safetensors scipy matplotlib",
     "vg": "pyarrow lemminflect spellchecker textblob matplotlib",
     "probes": "torch transformers sklearn scipy lemminflect pyarrow matplotlib",
-    "audit": "sklearn scipy",
+    "audit": "sklearn scipy cv2",
     "vlm": "torch transformers scipy pyarrow requests matplotlib",
     "export": "pyarrow",
-    "physics": "pybullet",
-    "opengl": "pyrender OpenGL",
+    "physics": "pybullet cv2",
+    "opengl": "pyrender OpenGL cv2",
     "cuda": "cuda.core cuda.bindings",
     "cluster": "ray fsspec s3fs",
     "gym": "torch transformers datasets trl",

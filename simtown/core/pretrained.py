@@ -5,6 +5,7 @@ Nothing of a model's folder is executed: weights are safetensors, and transforme
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,10 @@ def fingerprint(path: Path) -> str:
     return whole.hexdigest()
 
 
-def model_directory(place: str, *, hub: bool) -> Path:
+def model_directory(place: str, *, hub: bool, revision: str | None = None) -> Path:
     """The directory itself, or that of a model of the Hugging Face hub, fetched unless it was before.
+
+    `revision` of the hub's model is a branch, a tag or a commit; None: the main branch.
 
     Raises FileNotFoundError if there is no such model, and for one that is not here unless `hub`.
     """
@@ -50,15 +53,16 @@ def model_directory(place: str, *, hub: bool) -> Path:
     from huggingface_hub import constants, get_session, snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
+    download = partial(snapshot_download, place, revision=revision, allow_patterns=_PATTERNS)
     problem = unfetched = "it cannot be fetched from the Hugging Face hub"
     try:
         try:
-            return Path(snapshot_download(place, allow_patterns=_PATTERNS, local_files_only=True))
+            return Path(download(local_files_only=True))
         except LocalEntryNotFoundError:
             problem = "the Hugging Face hub cannot be reached"
             get_session().head(constants.ENDPOINT, timeout=_PATIENCE)  # a download is tried again for minutes
             problem = unfetched
-            return Path(snapshot_download(place, allow_patterns=_PATTERNS))
+            return Path(download())
     except Exception as error:  # the hub's library, and that with which it fetches, each raise their own
         reason = str(error).strip().partition("\n")[0]
         absent = f"{place} is not a directory here, and {problem} ({reason})"

@@ -1,6 +1,6 @@
 """The version of simtown. pyproject.toml reads it from here."""
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.1.0.dev0"
 
 
 def versions(*libraries: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ FORMATS: dict[str, str] = {
     "webdataset": "WebDataset tar shards",
     "parquet": "Parquet with pictures inside, for Hugging Face datasets",
     "yolo": "YOLO labels and data.yaml",
+    "pairs": "minimal pairs of words with the pictures of twins: CSV, lm-eval and EWoK",
     "png": "PNG files and questions.jsonl",
     **HARNESSES,
 }

@@ -10,12 +10,11 @@ import numpy as np
 from simtown.core.options import SettingsError
 from simtown.datasets.family_questions import (
     FamilyQuestions,
-    count_changes,
     families_of,
     problems,
     question_columns,
+    recipe,
     stored_words,
-    world,
 )
 from simtown.datasets.question_source import (
     FAMILY_ARRAYS,
@@ -25,7 +24,6 @@ from simtown.datasets.question_source import (
     Tried,
     as_stored,
 )
-from simtown.language.asking.question import AskingRecipe
 from simtown.language.asking.sequences import REVERSED, SequenceQuestions, SequenceRecipe, ask_sequences
 from simtown.language.meaning.evaluate import CLOSE, KNOWN
 from simtown.language.meaning.moments import evaluate_shown, show
@@ -65,16 +63,7 @@ class SequenceSource(FamilyQuestions):
     def recipe(self, split: str) -> Any:
         if split not in self._own:
             settings = self.settings
-            asking = AskingRecipe(
-                seed=settings.seed_of(split),
-                split=split,
-                world=world(settings, split),
-                families=families_of(settings),
-                weathers=settings.weathers,
-                size=(settings.width, settings.height),
-                jitter=settings.jitter,
-                count_changes=count_changes,
-            )
+            asking = recipe(settings, split)
             self._own[split] = SequenceRecipe(asking, settings.sequence, settings.shots, settings.seconds)
         return self._own[split]
 

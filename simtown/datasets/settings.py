@@ -19,15 +19,19 @@ from simtown.language.meaning.relations import DEFAULT_RELATIONS, RELATION_NAMES
 from simtown.language.words.questions import FAMILIES, STYLES
 from simtown.render.frames import check_size
 from simtown.scenes.paint import CHOICES
-from simtown.scenes.sequence import LEAST_PICTURES, MODES, MOST_PICTURES, USUAL_PICTURES
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS
 
 if TYPE_CHECKING:
     import numpy as np
 
 
+#: What the pictures of a sequence may differ in.
+MODES = ("time", "views", "change")
+#: Pictures of a sequence at least, at most, and if nothing is said.
+LEAST_PICTURES, MOST_PICTURES = 2, 8
+USUAL_PICTURES = {"time": 4, "views": 4, "change": 2}
 #: Version of the layout of shards and of the manifest (docs/data-format.md).
-SCHEMA = 2
+SCHEMA = 3
 #: Most shards of a data set: the manifest has 300 bytes for each. Most examples of a shard: their scenes are
 #: in memory while it is made.
 MOST_SHARDS, LARGEST_SHARD = 500_000, 1_000_000
@@ -74,11 +78,11 @@ _QUESTIONS = (
 )
 _CROWD = "Vehicles in every scene, from 2 to 8: a number such as 4, or a range such as 3-6."
 _TWINS = (
-    "Ask every question of two pictures that differ in one vehicle, or the weather, so that its answer is "
-    "another. Where one of yes or no flips too, both pictures are asked that as well; with "
-    "--questions-per-picture all of them flip. With --cannot-tell one of the two answers is that."
+    "Ask every question about two pictures that differ in one thing and in the answer. A second yes/no "
+    "question that also flips is added where one exists; with --questions-per-picture all of them flip. "
+    "With --cannot-tell that is the right answer to one of the two."
 )
-_CANNOT_TELL = "Share of questions whose answer is that one cannot tell, since it is too close to say."
+_CANNOT_TELL = "Share of questions whose right answer is 'cannot tell'."
 _PER_PICTURE = (
     "Questions about each picture: the first of any family, the others yes or no. --n, --val and --test "
     "count questions."
@@ -149,7 +153,9 @@ class Settings:
     seed: int = option(
         0, "Seed of all random choices: another makes another data set of the same world.", decides="draw"
     )
-    distractor: bool = option(False, "Put a third vehicle into every scene.", decides="curve")
+    distractor: bool = option(
+        False, "Put a third vehicle into every scene, about which nothing is asked.", decides="curve"
+    )
     frequencies: str = option("vg", _FREQUENCIES, decides="examples")
     relations: tuple[str, ...] = option(
         DEFAULT_RELATIONS, _RELATIONS, choices=RELATION_NAMES, low=1, decides="examples"

@@ -8,7 +8,7 @@ from functools import cache
 from math import log
 from typing import Any
 
-from simtown.gym.levels import LEVELS
+from simtown.gym.levels import SINGLE
 from simtown.gym.tasks import Street, Task
 
 #: A level is left when its scores are so many times likelier beyond the bar than on it.
@@ -68,9 +68,11 @@ class Curriculum:
     ) -> None:
         if not 0 <= down < up < 1:
             raise ValueError(f"up is {up} and down {down}: give 0 <= down < up < 1")
+        if level not in range(1, SINGLE + 1):
+            raise ValueError(f"level is {level}: give a whole number from 1 to {SINGLE}")
         self.seed, self.up, self.down, self.by_family = seed, up, down, by_family
         self._shard, self._turn = (0, 1), 0
-        self._positions = [0] * len(LEVELS)
+        self._positions = [0] * SINGLE
         self._streets: dict[int, Street] = {}
         self._tracks = {self._track_of(family): Track(level) for family in _chances(level)}
         if state is not None:
@@ -146,7 +148,7 @@ class Curriculum:
     def _move(self, name: str, step: int) -> None:
         """Move a track to the next level that asks it, if there is one; its evidence is spent."""
         level = self._tracks[name].level
-        levels = range(level + step, len(LEVELS) + 1 if step > 0 else 0, step)
+        levels = range(level + step, SINGLE + 1 if step > 0 else 0, step)
         asked = [other for other in levels if name in map(self._track_of, _chances(other))]
         self._tracks[name] = Track(asked[0] if asked else level)
         for other in range(level + 1, self._tracks[name].level + 1):

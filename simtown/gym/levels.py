@@ -1,4 +1,5 @@
-"""The nine levels of the gym: each adds kinds, vehicles, weathers or families to the one before.
+"""The levels of the gym: each of the first nine adds kinds, vehicles, weathers or families to the one before;
+three more show several pictures.
 
 They are frozen: a level and a seed mean the same questions and pictures in every release.
 """
@@ -23,6 +24,7 @@ class Level(NamedTuple):
         margin: metres. Where answers depend on places, both of a pair hold by so much if one of four pairs of
             streets has such margins.
         adds: what is new, in words.
+        sequence: what differs between the pictures of a task (`--sequence`); "" for one picture.
 
     >>> import simtown.gym
     >>> far = simtown.gym.Level(20, "3", ("relations",), ("clear",), margin=2.0, adds="wide margins")
@@ -36,6 +38,7 @@ class Level(NamedTuple):
     weathers: tuple[str, ...]
     margin: float
     adds: str
+    sequence: str = ""
 
     def settings(self, seed: int) -> Settings:
         """The settings of the data set that this level's tasks come from."""
@@ -51,6 +54,7 @@ class Level(NamedTuple):
             weathers=self.weathers,
             questions=self.questions,
             crowd=self.vehicles,
+            sequence=self.sequence,
         )
 
 
@@ -59,11 +63,13 @@ _SEEN = ("exist", "kind", "colour", "lane")
 _PLACED = (*_SEEN, "relations", "where", "heading", "nearest")
 _COUNTED = (*_PLACED, "count", "weather", "order", "street", "street-exist")
 _HARD = (*_COUNTED, "compare", "distance", "driver", "group")
-#: The levels from 1 on, each harder than the one before.
+_MOVING = ("goes", "backs", "pace", "faster", "passes", "order", "when")
+_VIEWS = ("camera", "seat", "match", "same-time")
+#: The levels from 1 on: nine of one picture, each harder than the one before, and three of several.
 #:
 #: >>> import simtown.gym
 #: >>> [level.entities for level in simtown.gym.LEVELS]
-#: [5, 10, 15, 20, 31, 40, 60, 102, 102]
+#: [5, 10, 15, 20, 31, 40, 60, 102, 102, 31, 31, 31]
 LEVELS: tuple[Level, ...] = (
     Level(5, "2", _SEEN, _FAIR, 0, "what is there: five kinds, their colours and lanes"),
     Level(10, "2", _PLACED, _FAIR, 1.5, "where it is, by wide margins"),
@@ -75,4 +81,9 @@ LEVELS: tuple[Level, ...] = (
     Level(102, "4-7", ("all",), WEATHERS, 0, "every kind of vehicle, up to seven in a street"),
     Level(102, "5-8", ("hops", "logic", "compare", "count", "distance", "hidden", "driver", "same", "between",
                        "hops-heading", "order"), WEATHERS, 0, "only what is hard, up to eight vehicles"),
+    Level(31, "2-4", _MOVING, _FAIR, 0, "four moments: what drives where, how fast, past what", "time"),
+    Level(31, "2-4", ("happened",), _FAIR, 0, "before and after: what happened", "change"),
+    Level(31, "2-4", _VIEWS, _FAIR, 0, "several cameras: where they stand, what is what", "views"),
 )  # fmt: skip
+#: How many of these are of one picture; a curriculum climbs through them.
+SINGLE = 9

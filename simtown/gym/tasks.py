@@ -24,6 +24,7 @@ from simtown.language.words.instructions import instruction, user_message
 from simtown.language.words.replies import Gold, score_reply
 from simtown.render.renderers import make_renderer
 from simtown.scenes.scene import SceneBatch
+from simtown.scenes.sequence import stored_pictures
 from simtown.scenes.weather import WEATHERS
 
 #: Tasks that are drawn together, in an order of their own, and the most of such blocks whose streets are
@@ -37,10 +38,10 @@ REFUSALS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One question about one picture.
+    """One question about one picture, or about several.
 
     Attributes:
-        picture: (h, w, 3) uint8.
+        pictures: (P, h, w, 3) uint8, in their order.
         question: in words.
         instruction: which form the answer has, such as "Answer with yes or no."
         gold: the answer, and what it is compared with.
@@ -56,7 +57,7 @@ class Task:
     (1.0, 0.0)
     """
 
-    picture: np.ndarray
+    pictures: np.ndarray
     question: str
     instruction: str
     gold: Gold
@@ -67,10 +68,20 @@ class Task:
         """The right answer: "yes", "3", "taxi", "4 m"."""
         return self.gold.answer
 
+    @property
+    def picture(self) -> np.ndarray:
+        """(h, w, 3) uint8: the picture, or the first one."""
+        return np.asarray(self.pictures[0])
+
     @cached_property
+    def pngs(self) -> list[bytes]:
+        """The pictures as PNG files, the same bytes on every machine."""
+        return [png_bytes(picture) for picture in self.pictures]
+
+    @property
     def png(self) -> bytes:
-        """The picture as a PNG file, the same bytes on every machine."""
-        return png_bytes(self.picture)
+        """The picture, or the first one, as a PNG file."""
+        return self.pngs[0]
 
     @property
     def prompt(self) -> str:
@@ -79,8 +90,8 @@ class Task:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """One message of a user, in OpenAI's content parts: the picture as a data URL, and the prompt."""
-        return [user_message(self.prompt, self.png)]
+        """One message of a user, in OpenAI's content parts: the pictures as data URLs, and the prompt."""
+        return [user_message(self.prompt, *self.pngs)]
 
     def score(self, text: str) -> float:
         """1 for a right reply, 0 for any other (:mod:`simtown.language.words.replies` has the rule)."""
@@ -108,7 +119,7 @@ class Street:
     """Endless tasks of one level: ``tasks[i]`` is the same on every machine, in every release.
 
     Args:
-        level: from 1 to 9, or a :class:`simtown.gym.Level` of one's own.
+        level: from 1 to 12, or a :class:`simtown.gym.Level` of one's own.
         seed: other seeds are other tasks.
         keep: tells of a task whether iterating gives it, such as one whose replies do not all earn the same;
             ``tasks[i]`` and :meth:`at` give all.
@@ -201,11 +212,12 @@ class Street:
 
     def _draw(self, rows: dict[str, np.ndarray]) -> list[Task]:
         """The tasks of some rows of columns."""
-        scenes = SceneBatch.of_columns(rows)
-        pictures = self._renderer.render(scenes, SIZE, SIZE, geometry=False).rgb
+        scenes = stored_pictures(rows) if self.settings.sequence else SceneBatch.of_columns(rows)
+        rgb = self._renderer.render(scenes, SIZE, SIZE, geometry=False).rgb
+        pictures = rgb.reshape(-1, self.settings.shots, *rgb.shape[1:])
         return [
-            self._task(picture.copy(), {name: values[i] for name, values in rows.items()})
-            for i, picture in enumerate(pictures)
+            self._task(shown.copy(), {name: values[i] for name, values in rows.items()})
+            for i, shown in enumerate(pictures)
         ]
 
     def _columns(self, positions: Sequence[int]) -> dict[str, np.ndarray]:
@@ -245,7 +257,7 @@ class Street:
         order = stream.uniform(drawn, BLOCK).argsort(axis=1, kind="stable")
         return np.asarray(blocks * BLOCK + order[row, places])
 
-    def _task(self, picture: np.ndarray, row: dict[str, Any]) -> Task:
+    def _task(self, pictures: np.ndarray, row: dict[str, Any]) -> Task:
         family = self._families[row["family"]]
         texts = self._choices[family.answer]
         form = decode(row["program"])
@@ -255,12 +267,15 @@ class Street:
         metres = [float(row[name]) for name in ("tolerance", "number")]
         gold = Gold(family.answer, self._answers[row["value"]], texts, *(metres if metres[0] > 0 else ()))
         margin = float(row["margin"])
+        boxes = row["boxes"].reshape(-1, *row["boxes"].shape[-2:])  # of several pictures: where most is seen
+        heights = (boxes[..., 3] - boxes[..., 1]).max(axis=0)
+        visible = row["visible"].reshape(len(boxes), -1).max(axis=0)
         metadata = {
             "gym": "street", "level": self._level if isinstance(self.level, Level) else self.level,
             "seed": self.seed, "index": int(row["task"]), "family": family.name, "type": family.answer,
             "program": str(form), "margin": None if np.isnan(margin) else round(margin, 4),
             "vehicles": len(shown), "weather": WEATHERS[row["scene/weather"]],
-            "visible": round(float(min(row["visible"][slot] for slot in meant)), 4),
-            "pixels": round(float(min(row["boxes"][slot][3] - row["boxes"][slot][1] for slot in meant)), 1),
+            "visible": round(float(visible[meant].min()), 4),
+            "pixels": round(float(heights[meant].min()), 1),
         }  # fmt: skip
-        return Task(picture, row["question"].decode(), instruction(family.answer, texts), gold, metadata)
+        return Task(pictures, row["question"].decode(), instruction(family.answer, texts), gold, metadata)

@@ -20,9 +20,9 @@ _PICTURE = "data:image/png;base64,"
 
 
 def transcript_line(task: Task, reply: str | None = None) -> str:
-    """A task as a line of JSON: address, prompt, answer, SHA-256 of the PNG, and a reply with its score."""
+    """A task as a line of JSON: address, prompt, answer, SHA-256 of its PNG files, a reply and its score."""
     line: dict[str, Any] = {"prompt": task.prompt, "answer": task.answer, "metadata": task.metadata}
-    line["picture"] = sha256(task.png).hexdigest()
+    line["picture"] = sha256(b"".join(task.pngs)).hexdigest()
     if reply is not None:
         line |= {"reply": reply, "score": task.score(reply)}
     return json.dumps(line) + "\n"
@@ -68,13 +68,19 @@ def _problems(block: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         level, seed = json.loads(street)
         try:
             if isinstance(level, list):  # one of the user's own
-                level = Level._make(tuple(value) if isinstance(value, list) else value for value in level)
+                level = _level_of(level)
             tasks = Street(level, seed).at([index for _, index, _ in members])
         except (ValueError, TypeError, AttributeError, OverflowError) as error:
             yield from ((number, f"has no address of the gym: {error}") for number, _, _ in members)
             continue
         for (number, _, line), task in zip(members, tasks, strict=True):
             yield from ((number, what) for what in _differences(line, task))
+
+
+def _level_of(values: list[Any]) -> Level:
+    """A level of one's own from its values in JSON. Raises TypeError if these are too few or too many."""
+    parts: list[Any] = [tuple(value) if isinstance(value, list) else value for value in values]
+    return Level(*parts)
 
 
 def _differences(line: Any, task: Task) -> Iterator[str]:
@@ -84,7 +90,10 @@ def _differences(line: Any, task: Task) -> Iterator[str]:
     pictures = [value for key, value in said if key == "picture" or str(value).startswith(_PICTURE)]
     if task.prompt not in [value for _, value in said]:
         yield f"has another question: the town asks '{task.prompt}'"
-    if {*map(str, pictures)} - {sha256(task.png).hexdigest(), _PICTURE + b64encode(task.png).decode()}:
+    own = [_PICTURE + b64encode(png).decode() for png in task.pngs]
+    urls = [value for value in pictures if str(value).startswith(_PICTURE)]
+    hashes = {*map(str, pictures)} - {*own}
+    if (urls and urls != own) or hashes - {sha256(b"".join(task.pngs)).hexdigest()}:
         yield "has another picture than the town's"
     elif not pictures:
         yield "has no picture: keep the messages, or the SHA-256 of its PNG as 'picture'"

@@ -1,13 +1,14 @@
 """Pictures for the page: of the town, with overlays, and of one thing alone."""
 
+import colorsys
 from base64 import b64encode
 from functools import lru_cache
 from typing import Any
 
-import cv2
+import contourpy
 import numpy as np
 
-from simtown.render.masks import nearness
+from simtown.render.masks import depth_colours, mask_and_box, picture_file
 from simtown.render.raster import Raster
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
@@ -20,24 +21,20 @@ THUMB = (144, 96)
 #: The units of places in the picture, whatever its size.
 PLANE = (1600, 900)
 #: A colour for every id, which differ between neighbours.
-_HUES = np.array([[i * 0.618 % 1.0 * 180, 150, 235] for i in range(256)], dtype=np.uint8)
-_COLOURS = cv2.cvtColor(_HUES[None], cv2.COLOR_HSV2RGB)[0]
+_COLOURS = np.array([colorsys.hsv_to_rgb(i * 0.618 % 1.0, 0.59, 235) for i in range(256)])
 
 
-def encoded(pixels: np.ndarray, suffix: str, quality: int = 93) -> str:
-    """The data URL of an RGB picture as JPEG, or of ids as PNG."""
-    bgr = pixels[..., ::-1] if pixels.ndim == 3 else pixels
-    data = cv2.imencode(suffix, bgr, [cv2.IMWRITE_JPEG_QUALITY, quality] if suffix == ".jpg" else [])[1]
-    kind = "jpeg" if suffix == ".jpg" else "png"
-    return f"data:image/{kind};base64,{b64encode(data.tobytes()).decode()}"
+def encoded(pixels: np.ndarray, quality: int = 93) -> str:
+    """The data URL of an RGB picture as JPEG."""
+    return f"data:image/jpeg;base64,{b64encode(picture_file(pixels, 'JPEG', quality=quality)).decode()}"
 
 
 def overlaid(frame: Frame, overlay: str) -> np.ndarray:
     """(h, w, 3) uint8: the picture, with the masks of its things, or its depth instead of it."""
     if overlay == "depth":
-        return np.asarray(cv2.applyColorMap(nearness(frame.depth), cv2.COLORMAP_INFERNO)[..., ::-1])
+        return depth_colours(frame.depth)
     if overlay == "masks":
-        mixed = cv2.addWeighted(frame.rgb, 0.35, _COLOURS[frame.ids], 0.65, 0)
+        mixed = (0.35 * frame.rgb + 0.65 * _COLOURS[frame.ids]).astype(np.uint8)
         return np.where(frame.ids[..., None] > 0, mixed, frame.rgb // 2 + 90)
     return frame.rgb
 
@@ -48,15 +45,32 @@ def silhouettes(frame: Frame) -> dict[str, dict[str, Any]]:
     """
     found, scale = {}, PLANE[0] / frame.ids.shape[1]
     for number in np.flatnonzero(np.bincount(frame.ids.ravel()))[1:].tolist() if frame.ids.any() else ():
-        mask = (frame.ids == number).view(np.uint8)
-        x, y, wide, high = cv2.boundingRect(mask)
-        pixels = mask[y : y + high, x : x + wide]
-        lines = cv2.findContours(pixels, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE, offset=(x, y))[0]
-        corners = [(cv2.approxPolyDP(line, 0.7, True).ravel() * scale).astype(int).tolist() for line in lines]
-        box = [scale * side for side in (x, y, x + wide, y + high)]
-        shape = "".join(f"M{' '.join(map(str, points))}Z" for points in corners)
+        found_mask = mask_and_box(frame.ids, number - 1)
+        assert found_mask is not None
+        mask, (x0, y0, x1, y1) = found_mask
+        box = [scale * side for side in (x0, y0, x1, y1)]
+        pixels = np.pad(mask[y0:y1, x0:x1], 1).astype(float)
+        lines = map(np.asarray, contourpy.contour_generator(z=pixels).lines(0.5))
+        corner = (
+            x0 - 0.5,
+            y0 - 0.5,
+        )  # contours go through middles, and of padded pixels
+        shape = "".join(_path((corner + _corners(line)) * scale) for line in lines)
         found[frame.names[number]] = {"box": box, "shape": shape}
     return found
+
+
+def _corners(line: np.ndarray) -> np.ndarray:
+    """The points of a closed (n, 2) line at which it turns."""
+    steps = np.diff(line, axis=0)
+    before = np.roll(steps, 1, axis=0)
+    turns = steps[:, 0] * before[:, 1] != steps[:, 1] * before[:, 0]
+    return np.asarray(line[:-1][turns])
+
+
+def _path(points: np.ndarray) -> str:
+    """A path of SVG around (n, 2) points."""
+    return f"M{' '.join(map(str, points.round().astype(int).ravel().tolist()))}Z"
 
 
 @lru_cache(maxsize=512)
@@ -75,5 +89,6 @@ def thumb(kind: str) -> bytes:
     scene = SceneBatch.of([scene_of([thing], Weather("clear", 0.0, -0.9, 0.9), camera)])
     frames = Raster().render(scene, 2 * THUMB[0], 2 * THUMB[1])
     alpha = np.where(frames.ids[0] > 0, 255, 0).astype(np.uint8)
-    picture = cv2.resize(np.dstack([frames.rgb[0][..., ::-1], alpha]), THUMB, interpolation=cv2.INTER_AREA)
-    return bytes(cv2.imencode(".png", picture)[1])
+    pixels = np.dstack([frames.rgb[0], alpha]).astype(np.float32)
+    small = pixels.reshape(THUMB[1], 2, THUMB[0], 2, 4).mean(axis=(1, 3))
+    return picture_file((small + 0.5).astype(np.uint8))

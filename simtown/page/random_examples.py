@@ -64,7 +64,7 @@ def draw(request: dict[str, Any]) -> dict[str, Any]:
             "streets": batch.tried[:, 0],
             "reply": np.array(family_questions.answers(settings))[rows["value"]],
         }
-    pictures = [encoded(picture, ".jpg") for picture in Raster().render(batch.scene, *SIZE).rgb]
+    pictures = [encoded(picture) for picture in Raster().render(batch.scene, *SIZE).rgb]
     examples = []
     for i in range(0, len(index), 1 + settings.twins):
         row = {name: values[i] for name, values in rows.items()}

@@ -226,7 +226,7 @@ class Session:
         frame = self.town.render(size)
         view = self._view(frame if moving else None)
         shown: dict[str, Any] = {
-            "picture": encoded(overlaid(frame, overlay), ".jpg", 80 if moving else 93),
+            "picture": encoded(overlaid(frame, overlay), 80 if moving else 93),
             "town": self._state(frame),
             "answers": [self._reply(view, question) for question in reversed(self.asked)],
         }

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from simtown.core.options import SettingsError
 from simtown.core.tables import Table
 from simtown.core.untrusted import figure_text
 from simtown.probes import elicit, figures, measures, report
@@ -366,6 +367,8 @@ def _by_mode(results: Results, task: str) -> dict[str, dict[tuple[str, int], tup
 
 
 def _items_of_table(source: Path, settings: AskSettings) -> dict[str, ItemSet]:
+    if settings.elicit or settings.normalise != "none":
+        raise SettingsError(f"is for pairs, which {source} does not hold: leave it out", "elicit")
     classes = settings.classes.split(",") if settings.classes else ()
     return {"items": read_items(source, settings.template, classes)}
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 #: Numbers that a bootstrap of a mean draws at once.
 BLOCK = 4_000_000
@@ -83,6 +82,8 @@ class McNemar(NamedTuple):
 
 def mcnemar(right_a: np.ndarray, right_b: np.ndarray) -> McNemar:
     """Test whether two models are right equally often, given which of the same (n,) decisions are right."""
+    from scipy import stats
+
     b, c = int((right_a & ~right_b).sum()), int((~right_a & right_b).sum())
     if b + c == 0:
         return McNemar(0, 0, 1.0, 1.0, 1.0)
@@ -98,6 +99,8 @@ def stars(p: float) -> str:
 
 def benjamini_hochberg(p: Sequence[float]) -> np.ndarray:
     """(n,) p-values adjusted for the false discovery rate over all of them; NaN counts for nothing."""
+    from scipy import stats
+
     p_values = np.asarray(p, dtype=np.float64)
     result = np.full_like(p_values, np.nan)
     kept = np.isfinite(p_values)
@@ -128,21 +131,38 @@ class Correlation(NamedTuple):
 
 def spearman(x: np.ndarray, y: np.ndarray) -> Correlation:
     """Spearman's rank correlation of (n,) values; ties have average ranks."""
+    from scipy import stats
+
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Correlation(len(x), float("nan"), float("nan"))
     correlation = stats.spearmanr(x, y)
     return Correlation(len(x), float(correlation.statistic), float(correlation.pvalue))
 
 
-def mean_interval(values: np.ndarray, replicates: int = 2_000, seed: int = 0) -> tuple[float, float]:
-    """95 % bootstrap interval of the mean of (n,) values, without those that are NaN."""
-    kept = values[np.isfinite(values)]
-    n = len(kept)
+def mean_interval(
+    values: np.ndarray, replicates: int = 2_000, seed: int = 0, clusters: np.ndarray | None = None
+) -> tuple[float, float]:
+    """95 % bootstrap interval of the mean of (n,) values, without those that are NaN.
+
+    `clusters` (n,) are names: values of one name are drawn together, unless all have the same.
+    """
+    finite = np.isfinite(values)
+    kept = values[finite]
+    names, cluster = np.unique(np.zeros(0) if clusters is None else clusters[finite], return_inverse=True)
+    if len(names) > 1:
+        sums, times = np.bincount(cluster, kept), np.bincount(cluster)
+    else:
+        sums, times = kept, np.ones(len(kept), dtype=np.int64)
+    n = len(sums)
     if not n:
         return float("nan"), float("nan")
     generator, block = np.random.default_rng(seed), max(1, BLOCK // n)
     sizes = [min(block, replicates - begin) for begin in range(0, replicates, block)]
-    return interval(np.concatenate([group_draws(n, size, generator) @ kept / n for size in sizes]))
+    means = []
+    for size in sizes:
+        draws = group_draws(n, size, generator)
+        means.append(draws @ sums / (draws @ times))
+    return interval(np.concatenate(means))
 
 
 class PairedDifference(NamedTuple):
@@ -159,6 +179,8 @@ def difference(a: np.ndarray, b: np.ndarray) -> PairedDifference:
 
     Equal differences have no deviation: p of the paired test is NaN; Welch's where all of a and all of b are.
     """
+    from scipy import stats
+
     kept = np.isfinite(a) & np.isfinite(b)
     a, b = a[kept], b[kept]
     if not len(a):
@@ -178,6 +200,8 @@ def spearman_rows(a: np.ndarray, b: np.ndarray, among: np.ndarray | None = None)
 
     Ties have average ranks. `among` (n, c) bool are the columns that are ranked in each row; None: all.
     """
+    from scipy import stats
+
     ranked = np.ones(a.shape, dtype=bool) if among is None else among
     ranks = []
     for x in (a, b):

@@ -12,6 +12,8 @@ KINDS = {
     "hf": "hf:ID-OR-DIR, a masked or causal language model or an encoder in Hugging Face's layout",
     "sentence": "sentence:ID-OR-DIR, an encoder in sentence-transformers' layout",
     "clip": "clip:ID-OR-DIR, the text tower of a CLIP",
+    "vlm": "vlm:ID-OR-DIR, a vision-language model without a picture",
+    "openai": "openai:URL#MODEL, a model of a server with OpenAI's protocol",
     "lstm": "lstm:DIR, made by simtown lm train --arch lstm",
     "glove": "glove:FILE, word vectors as text, .gz, or .npy with its words beside it",
     "ngram": "ngram:CORPUS, a trigram model of a text file or of region_descriptions.json",
@@ -37,6 +39,11 @@ def without_folders(model: str) -> str:
 def title_of(model: str) -> str:
     """The name of a model in a title: as :func:`without_folders`, without the digest."""
     return _PATH.sub("", without_folders(model))
+
+
+def slug_of(model: str) -> str:
+    """The name of a model as a part of a file's name."""
+    return re.sub(r"[^\w.]+", "-", title_of(model)).strip("-.")
 
 
 def model_problem(spec: str) -> str:

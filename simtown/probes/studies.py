@@ -8,6 +8,7 @@ from pathlib import Path
 
 from simtown.core.files import ForeignDirectoryError
 from simtown.probes.item_study import ASK
+from simtown.probes.pair_study import PAIRS
 from simtown.probes.physical.physical_study import PHYSICAL
 from simtown.probes.report import Results
 from simtown.probes.spatial.spatial_study import SPATIAL
@@ -16,6 +17,7 @@ from simtown.probes.visual.visual_study import VISUAL
 
 #: Studies by name.
 STUDIES: dict[str, Study] = {study.name: study for study in (PHYSICAL, VISUAL, SPATIAL, ASK)}
+STUDIES["pairs"] = PAIRS
 
 
 def open_results(path: Path) -> tuple[Study, Results]:

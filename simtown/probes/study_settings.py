@@ -18,12 +18,20 @@ PROTOCOLS = ("paper", "release", "corrected")
 ABOUT_PROTOCOL = "Rules where paper and code differ: paper, release or corrected"
 #: How items are asked about.
 USES = ("prompts", "head")
+#: Ways in which a pair is asked about.
+ELICITATIONS = ("sentence", "fill", "choice", "yesno")
+NORMALISATIONS = ("none", "tokens", "bytes")
 DTYPES = ("float32", "bfloat16", "float16")
 _POLICY = "Words of several sub-words: first, drop, joint or left-to-right. Default: as the study does."
 _VARIANT = "Pseudo-log-likelihood of masked models: original, within_word_l2r or whole_word."
 _USE = (
     "How the model is used: prompts (zero-shot) or head (logistic regression on its vectors). Default: "
     "prompts where it has probabilities of words."
+)
+_ELICIT = (
+    "Of pairs, how each is asked about: sentence (log-probability of the text), fill (of the words that "
+    "differ), choice (A or B, in both orders), yesno, several with commas between, or all. Default: "
+    "sentence, or choice of a model without probabilities of sentences."
 )
 _PROTOCOL = f"{ABOUT_PROTOCOL} (docs/reproduce/visual-commonsense.md)."
 
@@ -52,6 +60,8 @@ class ScorerOptions:
     dtype: str = option("float32", "Numbers of the model: float32, bfloat16 or float16.", choices=DTYPES)
     policy: str | None = option(None, _POLICY, choices=("first", "drop", "joint", "left-to-right"))
     variant: str = option("original", _VARIANT, choices=("original", "within_word_l2r", "whole_word"))
+    chat: bool = option(False, "Ask through the model's chat template: a context is the user's message.")
+    revision: str | None = option(None, "Of a model of the hub: a branch, a tag or a commit.")
     tokens: int = option(1024, "Tokens of a batch; a GPU takes more than a CPU.", low=1, recorded=False)
     cache: Path | None = option(None, "A directory that keeps the model's answers.", recorded=False)
 
@@ -91,4 +101,8 @@ class AskSettings(ItemSettings):
         None,
         "Classes to choose among, with commas between; other spellings after =: yellow,grey=gray. Default: "
         "all that are right for some item.",
+    )
+    elicit: tuple[str, ...] = option((), _ELICIT, choices=ELICITATIONS)
+    normalise: str = option(
+        "none", "Scores of pairs for each: none, tokens or bytes.", choices=NORMALISATIONS
     )

@@ -15,11 +15,6 @@ import numpy as np
 from simtown.scenes.placement import half_sizes
 from simtown.scenes.scene import SceneBatch
 
-#: What the pictures of a sequence may differ in.
-MODES = ("time", "views", "change")
-#: Pictures of a sequence at least, at most, and if nothing is said.
-LEAST_PICTURES, MOST_PICTURES = 2, 8
-USUAL_PICTURES = {"time": 4, "views": 4, "change": 2}
 #: The slot of a sequence in which nothing is edited.
 UNEDITED = 255
 

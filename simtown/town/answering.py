@@ -19,6 +19,7 @@ from simtown.language.meaning.programs import ProgramError, answer_type, check, 
 from simtown.language.meaning.solids import truth
 from simtown.language.words.grammar import QuestionError, language, parse, rephrasings
 from simtown.language.words.questions import with_article
+from simtown.language.words.statements import state
 from simtown.scenes.placement import MOST_VEHICLES
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.street import SLOTS
@@ -64,6 +65,17 @@ class TownAnswer:
         if self.truth is None:
             raise TownError(f"'{self.question}' is not a yes/no question: use its value, {self.value!r}")
         return self.truth
+
+    def statement(self) -> str:
+        """The answer as a sentence, such as "The taxi is to the left of the bus.", or else its reason.
+
+        Raises TownError if the answer is too close to say.
+        """
+        if self.value is None:
+            raise TownError(f"'{self.question}' has no clear answer: {self.why}")
+        answer = str(self.value) if self.truth is None else "yes" if self.truth else "no"
+        *_, said = (self.why, *state(self.form, answer))
+        return f"{said[0].upper()}{said[1:]}."
 
     def __str__(self) -> str:
         though = ", though within the margin of data sets" if self.close else ""

@@ -130,7 +130,7 @@ def reason(relation: str, names: list[str], solids: Sequence[Solid], camera: Cam
     if holds is None:
         sentence += f"; up to {least:g} m is too close to say: move one of them"
     elif framed or (holds and relation != "on"):
-        sentence += f"; over {least:g} m counts"
+        sentence += f" ({least:g} m needed)"
     return sentence
 
 

@@ -37,7 +37,7 @@ from simtown.town.things import (
     scene_of,
     write,
 )
-from simtown.town.truth import Truth, truth, unseen
+from simtown.town.truth import Fact, Truth, truth, unseen
 
 if TYPE_CHECKING:
     from simtown.datasets.reading.reader import Example
@@ -56,7 +56,7 @@ class Town:
     >>> picture = town.render()  # a notebook shows it
     >>> picture.save("snow.png")
     >>> town.ask("Is the fire truck right of the mail van?")
-    yes: the fire truck is 0.52 m right of the mail van as the viewer sees them; over 0.5 m counts
+    yes: the fire truck is 0.52 m right of the mail van as the viewer sees them (0.5 m needed)
 
     Metres and radians; x along the road to the viewer's right, y away from the viewer, z up
     (docs/data-format.md). The same seed and the same verbs make the same town, picture and motion. Verbs take
@@ -359,6 +359,21 @@ class Town:
         thing = self[thing]
         return self.change(thing, yaw=checks.within_a_turn(thing.yaw + checks.angle(by, "by")))
 
+    def exchange(self, one: Thing | str, other: Thing | str) -> None:
+        """Let two things stand each where the other one stood; they keep their headings.
+
+        Every relation of the viewer between them turns round.
+        """
+        first, second = self[one], self[other]
+        rest = [t for t in self._things if t is not first and t is not second]
+        places = [{name: getattr(thing, name) for name in "xyz"} for thing in (second, first)]
+        moved = placing.change(first, first.kind, places[0], rest)
+        placing.change(second, second.kind, places[1], [*rest, moved])
+        for thing, place in zip((first, second), places, strict=True):
+            write(thing, **place)
+            tracks.forget(self._tracks, thing)
+        self._physics = None
+
     def remove(self, *things: Thing | str) -> None:
         """Take things, or the things of some names, out of the town: all of them or, after an error, none."""
         removed = [self[t] for t in things]
@@ -418,6 +433,10 @@ class Town:
     def truth(self, size: int | tuple[int, int] = SIZE) -> Truth:
         """All that is true of the town and its picture, of a width and a height in pixels."""
         return truth(self.to_scene(size), self.things, self.render(size), self._time)
+
+    def facts(self) -> list[Fact]:
+        """The relations that hold between two things that a picture of the default size shows."""
+        return self.truth().facts()
 
     def ask(self, question: str, everywhere: bool = False) -> TownAnswer:
         """Answer a question in plain English, such as "Is the fire truck left of a taxi?", from the truth.

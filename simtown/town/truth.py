@@ -4,7 +4,7 @@ import json
 import math
 from dataclasses import asdict, dataclass, fields
 from itertools import cycle, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,15 @@ from simtown.town.things import Thing, scene_of, the
 _BOXES = ((0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167), (230, 159, 0), (86, 180, 233))
 #: What the truth of a thing repeats of the thing.
 _OF_THINGS = ("name", "kind", "group", "x", "y", "z", "yaw", "scale", "front", "velocity")
+
+
+class Fact(NamedTuple):
+    """A relation that holds between two things by a margin in metres: ("taxi", "left of", "bus", 2.5)."""
+
+    subject: str
+    relation: str
+    object: str
+    margin: float
 
 
 @dataclass
@@ -171,6 +180,12 @@ class Truth:
                 margin = round(float(self.margins[relation][tuple(place)]), 4)
                 edges.append({"subject": subject, "relation": relation, "objects": objects, "margin": margin})
         return {"nodes": nodes, "edges": edges}
+
+    def facts(self) -> list[Fact]:
+        """The relations that hold between two things."""
+        edges = self.graph()["edges"]
+        pairs = ((edge["objects"], edge) for edge in edges if len(edge["objects"]) == 1)
+        return [Fact(edge["subject"], edge["relation"], other, edge["margin"]) for (other,), edge in pairs]
 
     def to_json(self) -> str:
         """The truth without the pictures; masks are run lengths.

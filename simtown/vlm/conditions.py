@@ -18,6 +18,7 @@ from simtown.language.meaning.forms import Form
 from simtown.language.meaning.programs import parse
 from simtown.language.words.instructions import prompt
 from simtown.language.words.replies import Gold
+from simtown.scenes.scene import SceneBatch
 from simtown.vlm.vision_model import Query
 
 
@@ -37,6 +38,22 @@ class AskedSplit:
     def clusters(self) -> np.ndarray:
         """(n,) int64: see :attr:`Split.clusters`."""
         return self.examples.clusters
+
+    @cached_property
+    def earlier(self) -> np.ndarray:
+        """(n,) int64: how many earlier examples have the same answer, of the same type."""
+        column, names = self.examples.column, self.dataset.names
+        if self.dataset.settings.has_families:
+            types = np.array([self.answers[name][0] for name in names["families"]])
+            texts = np.array(names["answers"])[column("value")]
+            _, same = np.unique(np.stack([types[column("family")], texts]), axis=1, return_inverse=True)
+        else:
+            same = column("answer")
+        result = np.empty(len(same), dtype=np.int64)
+        for case in range(same.max(initial=-1) + 1):
+            rows = np.flatnonzero(same == case)
+            result[rows] = np.arange(len(rows))
+        return result
 
     @cached_property
     def answers(self) -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -86,9 +103,38 @@ class AskedExample:
         return Form("holds", (subject, Form("related", (example.relation, obj))))
 
     @property
+    def twin(self) -> AskedExample | None:
+        """The same question about the twin picture; None without twins."""
+        number = self.asked.examples.twin_number(self.number)
+        return None if number is None else self.asked[number]
+
+    @property
+    def pictures(self) -> tuple[np.ndarray, ...]:
+        """The picture, or those of a sequence in the order that it shows, each (h, w, 3) uint8."""
+        images = self.example.image
+        return tuple(images.reshape(-1, *images.shape[-3:]))
+
+    @property
+    def slots(self) -> list[int]:
+        """The slots of the vehicles."""
+        return [number - 1 for number in self.example.vehicle_ids]
+
+    @property
+    def scenes(self) -> SceneBatch:
+        """A batch of its scene alone, without empty slots between vehicles."""
+        return SceneBatch.of([self.example.scene])
+
+    @property
+    def shares(self) -> np.ndarray:
+        """(1, v) float32 visible share of each vehicle of `scenes`."""
+        shares = np.zeros(self.scenes.entity.shape, np.float32)
+        shares[0, : len(self.slots)] = self.example.visible[self.slots]
+        return shares
+
+    @property
     def meant(self) -> list[int]:
         """The slots of the vehicles that the question names; of all, if it names none."""
-        nouns, slots = kinds_named(self.form), [number - 1 for number in self.example.vehicle_ids]
+        nouns, slots = kinds_named(self.form), self.slots
         vehicles = zip(slots, self.example.scene.vehicles, strict=True)
         return [slot for slot, vehicle in vehicles if vehicle.entity in nouns] or slots
 
@@ -103,18 +149,21 @@ class AskedExample:
         Returns:
             Its number as "example", its "cluster" (:attr:`Split.clusters`), "family" and "relation";
             "margin" in metres (NaN if there is none); of the vehicles that the question names the least
-            height, "pixels", and the least "visible" share; the number of "vehicles"; "weather" and its
-            "intensity" in [0, 1] (0 of clear weather).
+            height, "pixels", and the least "visible" share, of a sequence where most is seen of each; the
+            number of "vehicles"; "weather" and its "intensity" in [0, 1] (0 of clear weather).
         """
         example, weather = self.example, self.example.scene.weather
+        boxes = example.boxes.reshape(-1, *example.boxes.shape[-2:])  # of a sequence: of each picture
+        heights = (boxes[..., 3] - boxes[..., 1]).max(axis=0)
+        visible = example.visible.reshape(len(boxes), -1).max(axis=0)
         return {
             "example": self.number,
             "cluster": int(self.asked.clusters[self.number]),
             "family": example.family,
             "relation": self.relation,
             "margin": abs(example.margin),
-            "pixels": float((example.boxes[self.meant, 3] - example.boxes[self.meant, 1]).min()),
-            "visible": float(example.visible[self.meant].min()),
+            "pixels": float(heights[self.meant].min()),
+            "visible": float(visible[self.meant].min()),
             "vehicles": len(example.scene.vehicles),
             "weather": weather.kind,
             "intensity": weather.intensity * (weather.kind != "clear"),
@@ -131,7 +180,7 @@ class AskedExample:
         gold, question = self.gold(), self.example.question
         text = prompt(question, gold.type, gold.choices)
         key = f"{self.asked.split}:{self.number}"
-        return Query(key, self.example.image, text, gold, question)
+        return Query(key, self.pictures, text, gold, question)
 
     def changed(self, suffix: str, **changes: Any) -> Query:
         """The question with other values of some attributes of :class:`Query`; the key gets a suffix."""

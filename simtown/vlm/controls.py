@@ -22,7 +22,6 @@ from simtown.language.words import wording
 from simtown.language.words.instructions import prompt
 from simtown.language.words.questions import PHRASINGS, text
 from simtown.language.words.replies import Gold
-from simtown.scenes.scene import SceneBatch
 from simtown.vlm.conditions import AskedExample, Condition
 from simtown.vlm.vision_model import Query
 
@@ -38,14 +37,14 @@ _STEP = 37
 
 def no_picture(one: AskedExample) -> list[Query]:
     """The question alone: what can be guessed."""
-    return [one.changed("none", picture=None)]
+    return [one.changed("none", pictures=())]
 
 
 def other_picture(one: AskedExample) -> list[Query]:
     """The question about the picture of another scene, half a split away: whether the model looks at all."""
     n = len(one.asked)
     other = one.asked.examples[(one.number + n // 2) % n]
-    return [one.changed("other", picture=other.image)] if n > 1 else []
+    return [one.changed("other", pictures=(other.image,))] if n > 1 else []
 
 
 def mirrored(one: AskedExample) -> list[Query]:
@@ -54,7 +53,7 @@ def mirrored(one: AskedExample) -> list[Query]:
     if gold is None:
         return []
     gold = replace(gold, answer=MIRROR.get(gold.answer, gold.answer))
-    return [one.changed("mirror", picture=np.ascontiguousarray(one.example.image[:, ::-1]), gold=gold)]
+    return [one.changed("mirror", pictures=(np.ascontiguousarray(one.example.image[:, ::-1]),), gold=gold)]
 
 
 def exchanged(one: AskedExample) -> list[Query]:
@@ -122,13 +121,10 @@ def turned(form: Form) -> Form:
 
 def _gold(one: AskedExample, form: Form) -> Gold | None:
     """The value of a program in an example's scene, None if it is too close to say."""
-    example, scene = one.example, SceneBatch.of([one.example.scene])
-    height, width, _ = example.image.shape
-    shares = np.zeros((1, scene.entity.shape[1]), np.float32)
-    shares[0, : len(example.scene.vehicles)] = example.visible[: len(example.scene.vehicles)]
+    height, width, _ = one.example.image.shape
     settings = one.asked.dataset.settings
     by_name = settings.hand_made or not settings.has_families
-    values = evaluate(scene, stored([encode(form)]), shares, (width, height), by_name=by_name)
+    values = evaluate(one.scenes, stored([encode(form)]), one.shares, (width, height), by_name=by_name)
     if values.state[0] != KNOWN:
         return None
     answer_type = "truth" if form.name in ("exist", "holds") else one.kind

@@ -79,8 +79,7 @@ def estimate(evaluation: Evaluation, out: Path) -> Iterator[str]:
             probes.append(query)
         elif place < most:
             probes[place] = query
-        pictures = (*(turn.picture for turn in query.turns), query.picture)
-        sizes.update(picture.shape[:2] for picture in pictures if picture is not None)
+        sizes.update(picture.shape[:2] for turn in query.messages for picture in turn.pictures)
     listed = ", ".join(f"{number:,} of {width} × {height}" for (height, width), number in sizes.items())
     yield f"{counted(count, 'request')} to send; pictures: {listed or 'none'}."
     for name, rule in RULES.items() if sizes else ():

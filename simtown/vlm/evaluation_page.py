@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 from simtown.core.files import as_json, save_text
@@ -44,8 +45,9 @@ def write_page(results: Results, dataset: Dataset, bars: Bars = no_bars) -> Path
     progress = bars(f"page of {results.model}", len(shown))
     for number in shown:
         example = split[number]
-        picture = Image.fromarray(example.image)
-        picture.thumbnail((LARGE, LARGE))
+        pictures = example.image.reshape(-1, *example.image.shape[-3:])
+        picture = Image.fromarray(np.concatenate(pictures, axis=1))
+        picture.thumbnail((LARGE * len(pictures), LARGE))
         picture.save(results.path / PICTURES / f"{number}.webp", **_WEBP)
         if number in asked:
             reasons[number] = _reason(example)
@@ -83,7 +85,12 @@ def _rows(results: Results, condition: str, count: int) -> Iterator[dict[str, An
         row = dict(zip(columns, values, strict=True))
         outcome = "refused" if row["refused"] else "unread" if row["unparsed"] else "wrong"
         number = row["example"]
-        pictures = {"no-picture": None, "other-picture": (number + count // 2) % count}
+        pictures = {
+            "no-picture": None,
+            "text": None,
+            "none": None,
+            "other-picture": (number + count // 2) % count,
+        }
         yield row | {
             "condition": condition,
             "part": row["relation"] or row["family"],

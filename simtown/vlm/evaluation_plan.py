@@ -10,10 +10,12 @@ from simtown.core.options import SettingsError, check, recorded
 from simtown.datasets.making.manifests import SEAL
 from simtown.datasets.reading.reader import Dataset
 from simtown.probes.model_names import without_folders
-from simtown.vlm.conditions import AskedExample, AskedSplit, Condition, picture
+from simtown.vlm.conditions import AskedExample, AskedSplit, Condition
 from simtown.vlm.controls import CONTROLS
 from simtown.vlm.models import open_model
+from simtown.vlm.picture_orders import ORDERS
 from simtown.vlm.prompting import Prompting
+from simtown.vlm.shows import chosen_shows
 from simtown.vlm.vision_model import Query, VisionModel
 from simtown.vlm.vlm_settings import VlmSettings
 
@@ -26,7 +28,7 @@ class Evaluation:
         name: of the model.
         model: the model.
         prompting: how questions are put; it has the settings and the split.
-        conditions: by name a condition, and how many examples are asked under it.
+        conditions: by name a condition, and how many examples are asked under it; first the main one.
     """
 
     name: str
@@ -91,12 +93,20 @@ def open_evaluation(
     if (settings.shots or settings.system) and not opened.holds_turns:
         option = "shots" if settings.shots else "system"
         raise SettingsError(f"needs a model of hf: or openai:, not {model}", option)
+    if dataset.settings.sequence:
+        if {*settings.show} & {"text", "both"}:
+            raise SettingsError("says single pictures in words: of sequences choose picture, none", "show")
+        if not opened.holds_several:
+            raise SettingsError(f"{model} takes one picture, and {dataset.name} shows several")
     settings = opened.prepare(asked, settings)
     prompting = Prompting(settings, asked)
     count = min(len(asked), settings.examples or len(asked))
-    conditions: dict[str, tuple[Condition, int]] = {"picture": (picture, count)}
-    conditions |= {f"sample-{number}": (picture, count) for number in range(2, (settings.samples or 1) + 1)}
-    if settings.controls:
+    shows = chosen_shows(settings)
+    conditions = {name: (show, count) for name, show in shows.items()}
+    main = next(iter(shows.values()))
+    conditions |= {f"sample-{number}": (main, count) for number in range(2, (settings.samples or 1) + 1)}
+    if settings.controls and "picture" in shows:
         few = min(count, settings.controls)
-        conditions |= {name: (control, few) for name, control in CONTROLS.items()}
+        controls = ORDERS if dataset.settings.sequence else CONTROLS
+        conditions |= {name: (control, few) for name, control in controls.items()}
     return Evaluation(model, opened, prompting, conditions)

@@ -12,7 +12,8 @@ from PIL import Image
 
 from simtown.core.options import SettingsError
 from simtown.core.pretrained import fingerprint, load_model, load_processor, model_directory, quietly
-from simtown.vlm.vision_model import BatchedModel, Query, Said, Turn
+from simtown.language.words.instructions import message_parts
+from simtown.vlm.vision_model import BatchedModel, Query, Said
 from simtown.vlm.vlm_settings import VlmSettings
 
 #: Most answers whose log-probabilities are asked for; of more, a reply is read.
@@ -42,7 +43,7 @@ class ClipModel(HubModel):
     """A model with a tower for pictures and one for texts: CLIP, SigLIP.
 
     The score of an answer is the mean similarity of the picture and the sentences that say it
-    (:func:`simtown.vlm.statements.statements`), as the model scales it.
+    (:func:`simtown.language.words.statements.statements`), as the model scales it.
     """
 
     def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
@@ -73,7 +74,7 @@ class ChatModel(HubModel):
     the model does not end with white space.
     """
 
-    holds_turns = True
+    holds_turns = holds_several = True
 
     def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
         super().__init__(place, settings, device, transformers.AutoModelForImageTextToText)
@@ -94,8 +95,10 @@ class ChatModel(HubModel):
             for (_, choices), alike in groupby(sorted(queries, key=_form), _form):
                 group = list(alike)
                 prompts = [self._prompt(query) for query in group]
-                shown = [[*(turn.picture for turn in q.turns), q.picture] for q in group]
-                images = [[Image.fromarray(own) for own in each if own is not None] for each in shown]
+                images = [
+                    [Image.fromarray(own) for turn in query.messages for own in turn.pictures]
+                    for query in group
+                ]
                 pictures = [own for own in images if own] or None
                 inputs = self._inputs(prompts, pictures, padding=True)
                 read = inputs["attention_mask"].sum(dim=1).tolist()
@@ -109,9 +112,9 @@ class ChatModel(HubModel):
     def _prompt(self, query: Query) -> str:
         """A query as the model's chat template words it."""
         chat = []
-        for role, words, picture in (*query.turns, Turn("user", query.text, query.picture)):
-            image = [] if picture is None else [{"type": "image"}]
-            chat.append({"role": role, "content": [*image, {"type": "text", "text": words}]})
+        for role, words, pictures, is_behind in query.messages:
+            parts = message_parts(words, [{"type": "image"}] * len(pictures), is_behind)
+            chat.append({"role": role, "content": parts})
         text: str = self._processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
         return text
 
@@ -163,8 +166,9 @@ class ChatModel(HubModel):
 
 
 def _form(query: Query) -> tuple[Any, ...]:
-    """The shape that queries of one batch share: the shape of the picture, and the answers."""
-    return () if query.picture is None else query.picture.shape, query.spoken
+    """The shape that queries of one batch share: the shapes of the pictures, and the answers."""
+    shapes = [picture.shape for turn in query.messages for picture in turn.pictures]
+    return tuple(shapes), query.spoken
 
 
 def _continued(inputs: dict[str, Any], ids: torch.Tensor) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from simtown.probes.report import Results
 from simtown.vlm.controls import CONTROLS
 from simtown.vlm.referee import MEANING
 from simtown.vlm.vlm_run import RECORD
-from simtown.vlm.vlm_settings import PEOPLE
+from simtown.vlm.vlm_settings import PEOPLE, SHOWS
 
 #: What makes two rows the same question, and what else is compared.
 _SAME = ("key", "type", "gold")
@@ -79,9 +79,11 @@ def read(directories: Sequence[Path]) -> list[Answered]:
         name = results.model if names.count(results.model) == 1 else str(directory)
         rows = {
             condition: {key: np.array(column) for key, column in results.rows(condition, _COLUMNS).items()}
-            for condition in ("picture", *CONTROLS)
+            for condition in (*SHOWS, *CONTROLS)
             if condition in results.tasks
         }
+        if "picture" not in rows:
+            raise ValueError(f"{directory} has no answers to pictures: ask again with --show picture")
         found.append(Answered(name, results, rows))
     if people := [own for own in found if own.is_person]:
         found = [own.only(people[0].rows["picture"]["key"]) for own in found]

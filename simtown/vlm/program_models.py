@@ -18,9 +18,10 @@ import numpy as np
 
 from simtown.core.options import SettingsError
 from simtown.core.portable_png import png_bytes
+from simtown.core.server_client import UnreachableError
 from simtown.core.untrusted import parse_json
 from simtown.training.models import search
-from simtown.vlm.vision_model import BatchedModel, Query, Said, UnreachableError, VisionModel
+from simtown.vlm.vision_model import BatchedModel, Query, Said, VisionModel
 from simtown.vlm.vlm_settings import CONTINUES, VlmSettings
 
 #: Characters of the longest line that a program may write.
@@ -58,7 +59,12 @@ def as_said(reply: Any, query: Query) -> Said:
 
 
 class FunctionModel(BatchedModel):
-    """A function of (prompt, picture, choices) that returns a text, or a number for each choice."""
+    """A function of (prompt, picture, choices) that returns a text, or a number for each choice.
+
+    If a question has several pictures, it gets the tuple of them in the place of the picture.
+    """
+
+    holds_several = True
 
     def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
         self._function, self._name = import_function(place), place
@@ -69,7 +75,8 @@ class FunctionModel(BatchedModel):
     def _call(self, query: Query) -> Any:
         """Call the function. Raises UnreachableError, which says where it raised."""
         try:
-            return self._function(query.text, query.picture, query.gold.choices)
+            shown = query.pictures if len(query.pictures) > 1 else query.picture
+            return self._function(query.text, shown, query.gold.choices)
         except Exception as error:
             _, *frames = traceback.extract_tb(error.__traceback__)
             own = [frame for frame in frames if frame.filename == frames[0].filename]
@@ -81,9 +88,12 @@ class FunctionModel(BatchedModel):
 class ProgramModel(VisionModel):
     """A program that reads a JSON object a line and writes one: {"key", "text"}, or {"key", "scores"}.
 
-    A question is {"key", "prompt", "picture", "type", "choices"}: the picture is a PNG in base64, or null.
+    A question is {"key", "prompt", "picture", "type", "choices"}: the picture is a PNG in base64, a list of
+    them if there are several, or null.
     The program may answer in any order, and ends when its input does. What it writes on stderr is shown.
     """
+
+    holds_several = True
 
     def __init__(self, command: str, settings: VlmSettings, device: str) -> None:
         try:
@@ -128,7 +138,8 @@ def _write(queries: Iterable[Query], waiting: dict[str, Query], pipe: Any) -> No
     with suppress(BrokenPipeError), pipe:
         for query in queries:
             waiting[query.key] = query
-            picture = None if query.picture is None else b64encode(png_bytes(query.picture)).decode()
+            pngs = [b64encode(png_bytes(picture)).decode() for picture in query.pictures]
+            picture = pngs if len(pngs) > 1 else next(iter(pngs), None)
             asks = {"key": query.key, "prompt": query.text, "picture": picture}
             pipe.write(json.dumps({**asks, "type": query.gold.type, "choices": query.gold.choices}) + "\n")
             pipe.flush()

@@ -39,10 +39,10 @@ class Prompting:
         turns = [Turn("system", self.settings.system)] if self.settings.system else []
         for place in self._worked(number):
             example = self.train[place]
-            worked = self._lettered(example.query(), place)
+            worked = self._lettered(example.query(), self.train, place)
             answer = worked.letters.get(worked.gold.answer, worked.gold.answer)
-            turns += [Turn("user", worked.text, example.example.image), Turn("assistant", answer)]
-        return replace(self._lettered(query, number), turns=tuple(turns))
+            turns += [Turn("user", worked.text, worked.pictures), Turn("assistant", answer)]
+        return replace(self._lettered(query, self.asked, number), turns=tuple(turns))
 
     @cached_property
     def train(self) -> AskedSplit:
@@ -53,20 +53,32 @@ class Prompting:
         """The training examples that are shown before an example: drawn by its number alone."""
         if not self.settings.shots:
             return []
-        luck = Stream(0, self.asked.split, "worked examples").uniform(np.array([number]), len(self.train))
-        return [int(place) for place in luck[0].argsort()[: self.settings.shots]]
+        return _shuffled("worked examples", number, len(self.train), self.asked.split)[: self.settings.shots]
 
-    def _lettered(self, query: Query, number: int) -> Query:
-        """A question with its answers as options, in an order that is drawn by the number of its example."""
-        choices = query.gold.choices
+    def _lettered(self, query: Query, asked: AskedSplit, number: int) -> Query:
+        """A question with its answers as options.
+
+        Of the examples with one right answer, each k in a row have it on all k letters, in an order that is
+        drawn; the other options follow an order that the number of the example draws.
+        """
+        choices, right = list(query.gold.choices), query.gold.answer
         if self.settings.choices != _LETTERS or len(choices) > len(ascii_uppercase):
             return query
-        shift = int(Stream(0, "", "options").uniform(np.array([number]), 1)[0, 0] * len(choices))
-        order = [*choices[shift:], *choices[:shift]]
+        turn, letter = divmod(int(asked.earlier[number]), max(len(choices), 1))
+        order = [choices[place] for place in _shuffled("options", number, len(choices))]
+        if right in choices:
+            order.remove(right)
+            order.insert(_shuffled(f"letters of {right}", turn, len(choices))[letter], right)
         letters = dict(zip(order, ascii_uppercase, strict=False))
         listed = "\n".join(f"({letter}) {answer}" for answer, letter in letters.items())
         words = f"{query.question}\n{listed}\nAnswer with the letter of the right option."
         return replace(query, text=words, letters=letters)
+
+
+def _shuffled(component: str, number: int, count: int, split: str = "") -> list[int]:
+    """The numbers below a count, in an order that is drawn by a number."""
+    luck = Stream(0, split, component).uniform(np.array([number]), count)
+    return [int(place) for place in luck[0].argsort()]
 
 
 def positions(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:

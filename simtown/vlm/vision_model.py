@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from simtown.language.words.replies import Gold
-from simtown.vlm.statements import statements
+from simtown.language.words.statements import statements
 
 if TYPE_CHECKING:
     from simtown.vlm.conditions import AskedSplit
@@ -24,11 +24,12 @@ _MOST = 10**9
 
 
 class Turn(NamedTuple):
-    """A message before a question: of the "system", the "user" with a picture, or the "assistant"."""
+    """A message before a question: of the "system", the "user" with pictures, or the "assistant"."""
 
     role: str
     text: str
-    picture: np.ndarray | None = None
+    pictures: tuple[np.ndarray, ...] = ()
+    is_behind: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,21 +38,33 @@ class Query:
 
     Attributes:
         key: its name, which no other query of the condition has, such as "test:7".
-        picture: (h, w, 3) uint8, or None.
+        pictures: (h, w, 3) uint8 each, in their order; () if the question is asked without one.
         text: the question, and how to answer it.
         gold: the right answer, its type and the answers to choose among. No model sees the right answer.
         question: the question alone.
         turns: messages before it.
         letters: by answer the letter of its option, if the answers are offered as options.
+        is_behind: whether the pictures stand behind the text, for models that get messages.
     """
 
     key: str
-    picture: np.ndarray | None
+    pictures: tuple[np.ndarray, ...]
     text: str
     gold: Gold
     question: str = ""
     turns: tuple[Turn, ...] = ()
     letters: Mapping[str, str] = field(default_factory=dict)
+    is_behind: bool = False
+
+    @property
+    def picture(self) -> np.ndarray | None:
+        """The first picture; None if there is none."""
+        return self.pictures[0] if self.pictures else None
+
+    @property
+    def messages(self) -> tuple[Turn, ...]:
+        """The messages before the question, and the question."""
+        return *self.turns, Turn("user", self.text, self.pictures, self.is_behind)
 
     @property
     def spoken(self) -> tuple[str, ...]:
@@ -120,10 +133,6 @@ def _whole_number(count: Any) -> int:
     return int(count) if type(count) in (int, float) and 0 <= count <= _MOST else 0
 
 
-class UnreachableError(ValueError):
-    """The model cannot be asked any more; the message says why. What it said before is kept."""
-
-
 class VisionModel(ABC):
     """A model that is asked about pictures.
 
@@ -131,11 +140,13 @@ class VisionModel(ABC):
         identity: what tells its answers from those of another model of the same name, such as a digest of
             its weights; "" if nothing does.
         holds_turns: whether it can be given messages before a question.
+        holds_several: whether a question may have several pictures.
         batch: queries that it is asked at once.
     """
 
     identity = ""
     holds_turns = False
+    holds_several = False
     batch = 1
 
     def prepare(self, asked: AskedSplit, settings: VlmSettings) -> VlmSettings:

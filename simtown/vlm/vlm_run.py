@@ -27,15 +27,17 @@ from simtown.language.words.replies import read_reply, score_reply
 from simtown.probes.report import SCHEMA, SUMMARY, Results, pages, write_rows
 from simtown.vlm import thresholds
 from simtown.vlm.chances import best_constants, chance, is_right_constantly
+from simtown.vlm.compared_shows import compare_shows, interference
 from simtown.vlm.conditions import AskedExample, AskedSplit
 from simtown.vlm.controls import CONTROLS
 from simtown.vlm.evaluation_plan import open_evaluation
 from simtown.vlm.own_metrics import measure
+from simtown.vlm.picture_orders import ORDERS, compare_orders, needs_order
 from simtown.vlm.program_models import import_function
 from simtown.vlm.prompting import over_samples, positions
 from simtown.vlm.referee import in_words, referee, verdict
 from simtown.vlm.vision_model import Query, Said, normalise
-from simtown.vlm.vlm_settings import VlmSettings
+from simtown.vlm.vlm_settings import SHOWS, VlmSettings
 
 #: What the model said so far.
 ANSWERS_FILE = "answers.jsonl"
@@ -50,10 +52,11 @@ _NOTE = (
     "that were cut off, with or without an answer. chance: right by guessing among the answers. constant: "
     "right by the most frequent answer of each family in training."
 )
-_PAGES = ("summary.csv", "summary.md", "verdict.csv", "thresholds.csv", "thresholds.md", "thresholds.png")
+_THRESHOLDS = ("thresholds.csv", "thresholds.md", "thresholds.png")
+_PAGES = ("summary.csv", "summary.md", "shows.csv", "verdict.csv", *_THRESHOLDS)
 #: The page of the results (:mod:`simtown.vlm.evaluation_page`), its rows, and its folder of pictures.
 PAGE, ROWS, PICTURES = "index.html", "rows.js", "pictures"
-_ROWS = (f"{name}.parquet" for name in ("picture", *CONTROLS))
+_ROWS = (f"{name}.parquet" for name in (*SHOWS, *CONTROLS))
 #: Shares of the rows, beside those that are right.
 _SHARES = ("wrong", "unparsed", "refused", "cut")
 #: Columns of the rows that are what the model said.
@@ -99,12 +102,13 @@ def evaluate_model(
     conditions, queries = evaluation.conditions, evaluation.queries
     constants, kept = best_constants(dataset), evaluation.record
     fresh = {"version": __version__, "settings": kept, "tasks": {}}
-    count = conditions["picture"][1]
+    main = next(iter(conditions))
     path = out / ANSWERS_FILE
     with RECORD.opened(out, fresh, deciding) as content, open_to_append(path) as file:
         answers = read_answers(path, file)
         controls = [name for name in conditions if name in CONTROLS]
-        total = count * (settings.samples or 1) + sum(1 for name in controls for _ in queries(name))
+        total = sum(count for name, (_, count) in conditions.items() if name not in controls)
+        total += sum(1 for name in controls for _ in queries(name))
         progress = bars(f"evaluate {model}", total)
         progress(min(total, sum(key.partition("/")[0] in conditions for key in answers)))
         begun = time.monotonic()
@@ -126,19 +130,21 @@ def evaluate_model(
             if rows:
                 write_rows(out / f"{name}.parquet", {key: [row[key] for row in rows] for key in rows[0]})
                 content["tasks"][name] = as_json(summary(rows, settings.price))
-        content["positions"] = positions(tasks["picture"])
-        content["samples"] = _samples([rows for name, rows in tasks.items() if name not in CONTROLS])
-        content["verdict"] = as_json(referee(tasks)) if settings.controls else None
+        content["positions"] = positions(tasks[main])
+        others = [rows for name, rows in tasks.items() if name.startswith("sample-")]
+        content["samples"] = _samples([tasks[main], *others])
+        content["verdict"] = as_json(referee(tasks)) if controls else None
         measured = {name: measure(name, metric, tasks) for name, metric in metrics.items()}
         content["metrics"] = as_json(measured)
         every = [row for rows in tasks.values() for row in rows]
         content["total"] = as_json(costs(every, settings.price))
-        content["twins"] = as_json(twins(asked, tasks["picture"]))
+        content["twins"] = as_json(twins(asked, tasks[main]))
         results = Results(out, content)
-        found = thresholds.find([thresholds.AnsweredQuestions.of_results(results)])
+        answered = [thresholds.AnsweredQuestions.of_results(results)] if "picture" in tasks else []
+        found = thresholds.find(answered)
         content["thresholds"] = as_json([own.record() for own in found if not own.curve.problem])
         RECORD.save(out, content)
-        notes = [headline(content["tasks"]["picture"]), _NOTE, *_remarks(every, settings.price)]
+        notes = [headline(content["tasks"][main]), _NOTE, *_remarks(every, settings.price)]
         notes += _sentences(content["positions"], content["samples"])
         for name, values in measured.items():
             shown = ", ".join(f"{task} {value:.3f}" for task, value in values.items())
@@ -150,6 +156,15 @@ def evaluate_model(
             written["verdict.csv"] = (judged := verdict(content["verdict"])).csv()
             written["summary.md"] += f"\n{in_words(content['verdict'])}\n\n{judged.markdown(3)}\n"
         written["summary.md"] += "".join(f"\n- {markdown(line)}" for line in thresholds.write(found, out))
+        if ORDERS.keys() <= tasks.keys():
+            compared = compare_orders(tasks)
+            written["orders.csv"] = compared.csv()
+            written["summary.md"] += f"\n{needs_order(tasks)}\n\n{compared.markdown(3)}\n"
+        by_show = {name: rows for name, rows in tasks.items() if name in SHOWS}
+        if len(by_show) > 1:
+            compared = compare_shows(by_show, asked.dataset.settings.entities)
+            written["shows.csv"] = compared.csv()
+            written["summary.md"] += f"\n{interference(by_show)}\n\n{compared.markdown(3)}\n"
         for name, text in written.items():
             save_text(out / name, text)
     return results
@@ -317,7 +332,7 @@ def twins(asked: AskedSplit, rows: Sequence[Row]) -> dict[str, Any] | None:
     """Accuracies of pairs and groups of twins, as far as they were asked whole; None without twins."""
     settings = asked.dataset.settings
     whole = len(rows) // settings.block * settings.block
-    if not settings.twins or not whole:
+    if not (settings.twins or settings.sequence) or not whole:
         return None
     groups, each = asked.clusters[:whole], settings.questions_per_picture
     right, chances = (np.array([row[name] for row in rows[:whole]]) for name in ("right", "chance"))
@@ -347,7 +362,7 @@ def table(results: Results) -> Table:
     rows = []
     for name, task in results.tasks.items():
         rows.append(row(name, "all", task))
-        parts = task["parts"] if name == "picture" and len(task["parts"]) > 1 else {}
+        parts = task["parts"] if name == next(iter(results.tasks)) and len(task["parts"]) > 1 else {}
         rows += [row(name, part, it) for part, it in parts.items()]
     return Table(columns, rows)
 

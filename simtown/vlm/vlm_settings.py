@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -63,6 +63,8 @@ _CONTROLS = (
 )
 #: The end of a message about a run that stopped.
 CONTINUES = "the same command goes on where this one stopped"
+#: What a model may be shown.
+SHOWS = ("picture", "text", "both", "none")
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 _ANSWERS = (
     "How a model of hf: answers: scores (it chooses among the answers by their log-probabilities), reply (it "
@@ -78,11 +80,18 @@ _REQUEST = (
 )
 
 _CHOICES = (
-    "letters: offer the answers as lettered options, in orders drawn by the number of the example. The "
-    "summary then has the share of each position."
+    "letters: offer the answers as lettered options. Every answer stands on every letter equally often where "
+    "it is right, and the summary has the share of each position."
 )
 _SAMPLES = "Ask each question so many times, at temperature 1: pass@k, majority, agreement."
+_RETRIES = "Times that a failed request is sent again."
 _METRIC = "package.module:function that takes the rows of a condition and gives a number. Repeatable."
+_SHOW = (
+    "What a model is shown, with commas between: the picture; a text, which says what decides the question; "
+    "both; none. Of several, the summary compares them."
+)
+_AS = "How a text says where things are: sentences, coordinates, or a plan of characters."
+_DISTRACTORS = "Sentences of a text that decide nothing, at most."
 _SHOTS = "Show so many training examples with their answers before each question."
 
 
@@ -104,27 +113,49 @@ def _price_problem(price: str) -> str:
 
 
 @dataclass(frozen=True)
-class VlmSettings:
-    """Settings for asking a vision-language model."""
+class AskingSettings:
+    """Settings for a model that is asked, whatever it is asked."""
 
-    split: str = option("test", "The split to ask about.", choices=ALL_SPLITS)
-    examples: int | None = option(None, _EXAMPLES, low=1, recorded=False)
-    controls: int = option(200, _CONTROLS, low=0, recorded=False)
     answers: str = option("auto", _ANSWERS, choices=("auto", "scores", "reply"))
-    choices: str | None = option(None, _CHOICES, choices=("letters",))
-    system: str | None = option(None, "A system prompt, for models of hf: and openai:.")
-    shots: int | None = option(None, _SHOTS, low=1, high=16)
-    samples: int | None = option(None, _SAMPLES, low=2, high=64)
     max_tokens: int = option(64, "Most tokens of a reply.", low=1)
     dtype: str = option("auto", "Numbers of the model: auto (as stored), or a float type.", choices=DTYPES)
     batch: int = option(8, "Questions to a model of hf: or clip: at once.", low=1, recorded=False)
     parallel: int = option(8, "Requests to a server at once.", low=1, high=256, recorded=False)
     rate: float | None = option(None, "Most requests to a server in a minute.", above=0, recorded=False)
     timeout: float = option(120.0, _TIMEOUT, above=0, high=1e6, recorded=False)
-    retries: int = option(8, "Times that a failed request is sent again.", low=0, recorded=False)
+    retries: int = option(8, _RETRIES, low=0, high=1_000, recorded=False)
     request: str | None = option(None, _REQUEST, test=_request_problem)
+
+
+@dataclass(frozen=True)
+class VlmSettings(AskingSettings):
+    """Settings for asking a vision-language model about a data set."""
+
+    split: str = option("test", "The split to ask about.", choices=ALL_SPLITS)
+    show: tuple[str, ...] = option(("picture",), _SHOW, choices=SHOWS, recorded=False)
+    text_as: str = option("sentences", _AS, choices=("sentences", "coordinates", "plan"), flag="as")
+    distractors: int = option(2, _DISTRACTORS, low=0, high=32)
+    examples: int | None = option(None, _EXAMPLES, low=1, recorded=False)
+    controls: int = option(200, _CONTROLS, low=0, recorded=False)
+    choices: str | None = option(None, _CHOICES, choices=("letters",))
+    system: str | None = option(None, "A system prompt, for models of hf: and openai:.")
+    shots: int | None = option(None, _SHOTS, low=1, high=16)
+    samples: int | None = option(None, _SAMPLES, low=2, high=64)
     price: str | None = option(None, _PRICE, test=_price_problem, recorded=False)
     metric: tuple[str, ...] = option((), _METRIC, recorded=False)
+
+
+@dataclass(frozen=True)
+class CheckSettings(AskingSettings):
+    """Settings for checking the path to a vision-language model."""
+
+    queries: int = option(300, "Most questions that are asked.", low=200, high=10_000)
+    retries: int = option(2, _RETRIES, low=0, high=1_000, recorded=False)
+
+    @property
+    def asking(self) -> VlmSettings:
+        """The settings by which a model is opened."""
+        return VlmSettings(**{own.name: getattr(self, own.name) for own in fields(AskingSettings)})
 
 
 def find_kind(words: str) -> EntryPoint | None:

@@ -41,6 +41,24 @@ def test_a_table_gives_the_tables_and_figures_of_runs(table, tmp_path, cli):
     assert names >= {"samples.png", "learning.png", "complexity-ratios.csv"}
 
 
+def test_columns_named_by_sizes_are_read_as_rows_are(table):
+    wide = table("group,100,400\na,0.6,0.9\na,0.65,\na,0.66,0.91\nb,0.7,0.95\nb,0.72,0.93\n")
+    found = [(run.model, run.train_size, run.seed, run.correct.item()) for run in read_csv(wide)[0]]
+    assert found == [
+        ("a", 100, 0, 0.6),
+        ("a", 400, 0, 0.9),
+        ("a", 100, 1, 0.65),
+        ("a", 100, 2, 0.66),
+        ("a", 400, 2, 0.91),
+        ("b", 100, 0, 0.7),
+        ("b", 400, 0, 0.95),
+        ("b", 100, 1, 0.72),
+        ("b", 400, 1, 0.93),
+    ]
+    one = table("100,200,400\n0.6,0.7,0.9\n0.62,0.72,0.9\n")
+    assert {run.model for run in read_csv(one)[0]} == {"results"}
+
+
 def test_worlds_have_exponents(table):
     cells = [(k, n, c, s) for k in (2, 4, 8) for n, c in ((10 * k, 600), (40 * k, 800)) for s in range(3)]
     lines = [f"m,{n},{s},{c},1000,{k}" for k, n, c, s in cells]

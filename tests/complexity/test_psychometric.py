@@ -32,6 +32,21 @@ def test_intervals_hold_the_threshold_in_95_of_100(n, observer):
     assert usable > 0.95
 
 
+@pytest.mark.slow
+def test_intervals_hold_the_threshold_where_the_luck_of_a_picture_is_shared():
+    """300 questions, 10 about each picture, which one number decides."""
+    observer, held = Observer(2.0), []
+    for seed in range(200):
+        rng, picture = np.random.default_rng(seed), np.arange(300) // 10
+        answers = observer.answers(300, rng)
+        right = rng.random(30)[picture] < observer.accuracy(answers.x, answers.yes)
+        curve = fit_curve(answers._replace(right=right, cluster=picture))
+        if not curve.problem:
+            held.append(curve.low <= observer.threshold <= curve.high)
+    assert len(held) > 150
+    assert 0.92 <= np.mean(held) <= 0.985
+
+
 @settings(max_examples=10)
 @given(st.integers(0, 2**31), st.floats(0.3, 0.7), st.floats(0, 0.1))
 def test_a_fit_is_as_likely_as_any_other(seed, bias, lapse):

@@ -8,10 +8,10 @@ from simtown import Settings, generate, open_dataset
 from simtown.core.options import SettingsError
 from simtown.datasets.proving.verify import verify
 from simtown.datasets.sequence_questions import pair_problems
+from simtown.datasets.settings import MODES
 from simtown.datasets.source import check_settings
 from simtown.language.asking.sequences import REVERSED
 from simtown.render.raster import Raster
-from simtown.scenes.sequence import MODES
 
 SMALL = {"n": 24, "val": 4, "test": 8, "width": 64, "height": 48, "entities": 30}
 

@@ -435,7 +435,7 @@ def virtual(file):
 
 
 #: What is done to a shard, and a word of the problem.
-ATTRIBUTES = [("schema", 3), ("schema", 2.0), ("split", "val"), ("start", 0), ("count", 5)]
+ATTRIBUTES = [("schema", 2), ("schema", 3.0), ("split", "val"), ("start", 0), ("count", 5)]
 FAULTS = {
     **{f"{name} {value}": (attribute(name, value), f"'{name}'") for name, value in ATTRIBUTES},
     "an array more": (lambda file: file.create_dataset("hidden", data=np.arange(6)), "hidden"),

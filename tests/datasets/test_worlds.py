@@ -1,24 +1,34 @@
 """Ready worlds: frozen, citable, and the page of them."""
 
+import re
+
 import pytest
 
 from simtown.datasets.making.ready_worlds import cited, ready, worlds
 from simtown.datasets.resolved_settings import resolve, settings_from
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.gym.levels import LEVELS
-from tools.worlds import PAGE, digests, page
+from tools import worlds as pages
 
 
 @pytest.mark.parametrize("name", worlds())
 def test_the_first_examples_of_a_world_never_change(name):
-    assert digests(name) == worlds()[name].sha256
+    assert pages.digests(name) == worlds()[name].sha256
 
 
-def test_the_page_has_the_card_of_every_world():
+def test_the_page_lists_every_world():
     """python -m tools.worlds writes it."""
-    assert page() == PAGE.read_text(encoding="utf-8")
-    for name in worlds():
-        assert (PAGE.parent / "gallery" / "worlds" / f"{name}.webp").is_file()
+    assert pages.page() == pages.PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["simtown-distractor", "simtown-twins"])
+def test_a_world_has_a_page_with_pictures(name, tmp_path):
+    pages.write(tmp_path, (name,))
+    text = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
+    assert f"`simtown generate --world {name}`" in text
+    assert worlds()[name].sha256["train"] in text
+    for picture in re.findall(r"\]\((.*?)\)", text):
+        assert (tmp_path / picture).is_file()
 
 
 @pytest.mark.parametrize("number", range(1, len(LEVELS) + 1))

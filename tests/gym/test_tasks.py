@@ -29,10 +29,13 @@ def test_a_task_is_what_its_metadata_say(level):
     tasks = Street(level, seed=3)
     for task in islice(tasks, 12):
         (message,) = task.messages
-        picture, text = message["content"]
-        shown = Image.open(BytesIO(b64decode(picture["image_url"]["url"].partition(",")[2])))
-        assert (np.array(shown) == task.picture).all()
-        assert task.picture.shape == (224, 224, 3)
+        *parts, text = message["content"]
+        urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+        shown = [Image.open(BytesIO(b64decode(url.partition(",")[2]))) for url in urls]
+        assert (np.array([np.array(picture) for picture in shown]) == task.pictures).all()
+        assert task.pictures.shape == (tasks.settings.shots, 224, 224, 3)
+        assert (task.pictures[0] == task.picture).all()
+        assert len(parts) == (len(shown) if len(shown) == 1 else 2 * len(shown))
         assert text["text"] == f"{task.question} {task.instruction}"
         assert json.loads(json.dumps(task.metadata)) == task.metadata
         assert task.answer in task.gold.choices
@@ -86,5 +89,5 @@ def test_an_answer_does_not_tell_the_next_one():
 def test_one_may_make_a_level_of_ones_own():
     level = Level(8, "2-3", ("relations",), ("clear",), 0, "mine")
     assert {task.metadata["family"] for task in islice(Street(level), 8)} == {"relations"}
-    with pytest.raises(ValueError, match="from 1 to 9"):
-        Street(10)
+    with pytest.raises(ValueError, match="from 1 to 12"):
+        Street(13)

@@ -37,7 +37,7 @@ def test_tasks_as_the_town_makes_them_pass(lines, tmp_path):
         (5, {"gold": {"tolerance": 100.0}}, "line 6 is scored by another gold"),
         (7, {"messages": []}, "line 8 has no picture"),
         (8, {"metadata": {"level": 7, "seed": 1, "index": 4}}, "line 9 has another question"),
-        (0, {"metadata": {"level": 12, "seed": 7, "index": 0}}, "line 1 has no address of the gym"),
+        (0, {"metadata": {"level": 13, "seed": 7, "index": 0}}, "line 1 has no address of the gym"),
         (0, {"metadata": {"level": [1], "seed": 7, "index": 0}}, "line 1 has no address of the gym"),
         (0, {"metadata": {"level": 3, "seed": 7, "index": -1}}, "line 1 has no metadata"),
         (1, {"metadata": None}, "line 2 has no metadata"),
@@ -58,3 +58,14 @@ def test_what_is_no_line_of_a_transcript_is_named(tmp_path):
     path.write_text('{"metadata": 3}\nno JSON\n\n[1]\n' + "[" * 5000 + "\n", encoding="utf-8")
     checked, problems = check_transcript(path)
     assert checked == len(problems) == 4
+
+
+def test_all_pictures_of_a_task_count(tmp_path):
+    """Of several pictures in a message each must be there, in its place."""
+    task = next(task for task in Street(10, seed=7) if task.metadata["family"] == "backs")
+    line = json.loads(transcript_line(task)) | {"messages": task.messages}
+    del line["picture"]
+    assert check([line], tmp_path) == (1, [])
+    *parts, text = line["messages"][0]["content"]
+    line["messages"][0]["content"] = [*parts[:2], *parts[6:], *parts[2:6], text]
+    assert "another picture" in " ".join(check([line], tmp_path)[1])

@@ -10,7 +10,7 @@ from simtown.kernels.entries import header
 
 #: What a triangle is to set_up: it holds no sample, fill_box draws it, or only fill_triangle can.
 EMPTY, BOX, OTHER = range(3)
-LANES, WIDE, SMALL, REACH, TAG = 8, 16, 16, 1 << 28, (1 << 14) - 1
+LANES, WIDE, SMALL, REACH, TAG = 8, 16, 64, 1 << 28, (1 << 14) - 1
 ENTRIES = {
     "fill_triangles": """
 corners i8 triangles 3 2

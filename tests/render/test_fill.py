@@ -118,6 +118,8 @@ def test_small_triangles_drawn_in_boxes_have_the_samples_of_rows():
         corners = np.array(list(random_triangles(rng, LANES)))
         if block % 2:  # most of them small
             corners = corners[:, :1] + (corners - corners[:, :1]) // (block % 50)
+        if block % 4 == 0:  # as broad and as high as boxes may be
+            corners = corners[:, :1] - rng.integers(0, [256 * SMALL + 1, 256 * 256 + 1], (LANES, 3, 2))
         depths = rng.uniform(1.9, 60.0, (LANES, 3)).astype(np.float32)
         spots = np.float32(np.column_stack([corners.reshape(-1, 2), depths.ravel(), 1 / depths.ravel()]))
         for first, width in ((0, WIDTH), (30, 17)):

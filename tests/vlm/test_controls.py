@@ -48,7 +48,7 @@ def test_a_mirrored_picture_has_the_answers_of_the_mirrored_scene(of_families):
             scene.pose[..., 2] = pi - scene.pose[..., 2]
             scene.camera[:, 0] *= -1
             program = stored([encode(parse(one.example.program))])
-            shares = one.example.visible[None, : scene.entity.shape[1]]
+            shares = one.shares
             values = evaluate(scene, program, shares, (96, 96))
             if values.state[0] == KNOWN:
                 assert ANSWERS[one.kind][values.answer[0]] == query.gold.answer, one.example.question

@@ -16,8 +16,8 @@ from hypothesis import strategies as some
 
 from simtown.cli.program import explain
 from simtown.core.options import SettingsError
+from simtown.core.server_client import UnreachableError
 from simtown.vlm.models import open_model
-from simtown.vlm.vision_model import UnreachableError
 from simtown.vlm.vlm_run import ANSWERS_FILE, evaluate_model
 from simtown.vlm.vlm_settings import VlmSettings
 from tests.vlm.chat_server import serving

@@ -14,13 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from simtown.core import server_client
 from simtown.core.files import DamagedError
 from simtown.core.options import SettingsError, check
+from simtown.core.server_client import UnreachableError
 from simtown.core.untrusted import RefusedError
 from simtown.language.words.replies import Gold
 from simtown.vlm import server_model
 from simtown.vlm.models import open_model
-from simtown.vlm.vision_model import Query, Said, UnreachableError, normalise
+from simtown.vlm.vision_model import Query, Said, normalise
 from simtown.vlm.vlm_run import ANSWERS_FILE, evaluate_model
 from simtown.vlm.vlm_settings import VlmSettings
 from tests.vlm.chat_server import Raw, completion, serving
@@ -124,7 +126,7 @@ STOPS = {
 
 @pytest.mark.parametrize("name", STOPS)
 def test_what_all_questions_get_stops_the_run_in_the_words_of_the_server(name, paper, tmp_path, monkeypatch):
-    monkeypatch.setattr(server_model, "LARGEST_REPLY", 2**20)
+    monkeypatch.setattr(server_client, "LARGEST_REPLY", 2**20)
     (tmp_path / "netrc").write_text("default login ann password secret")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     reply, words = STOPS[name]
@@ -172,7 +174,7 @@ def test_a_question_that_is_left_may_be_refused_for_its_content_alone(paper, tmp
      ("Wed, 99 Oct 99999999999 07:28:00 GMT", False)],
 )  # fmt: skip
 def test_a_pause_is_understood_and_capped(pause, is_said, paper, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(server_model, "LONGEST_RETRY_AFTER", 0.01)
+    monkeypatch.setattr(server_client, "LONGEST_RETRY_AFTER", 0.01)
     replies = iter([refuse("busy", 429, **{"Retry-After": pause})])
     with serving(lambda *_: next(replies, "yes")) as server:
         how = VlmSettings(controls=0, examples=2, parallel=1)
@@ -201,7 +203,7 @@ def test_a_key_is_never_shown(paper, tmp_path, monkeypatch):
         assert "sk-s" not in str(refusal.value)
 
 
-QUERY = Query("test:0", None, "", Gold("truth", "yes", ("yes", "no")))
+QUERY = Query("test:0", (), "", Gold("truth", "yes", ("yes", "no")))
 texts, numbers = some.text(some.characters()), some.floats() | some.integers()
 anything = some.none() | texts | numbers | some.lists(some.none())
 

@@ -94,7 +94,7 @@ def test_scores_are_the_probabilities_of_the_words(directory, towns, family):
 @pytest.mark.parametrize("family", CHATS)
 def test_a_reply_does_not_depend_on_its_batch(directory, towns, family):
     queries = queries_of(towns, 4)
-    queries.append(replace(queries[0], key="blind", picture=None))
+    queries.append(replace(queries[0], key="blind", pictures=()))
     alone, together = (
         answers("hf", directory(family), queries, answers="reply", max_tokens=6, batch=batch)
         for batch in (1, 9)

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from itertools import count
+from string import ascii_uppercase
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -39,6 +40,23 @@ def test_letters_are_read_and_positions_are_apart(towns, tmp_path):
     assert found["A"]["chosen"] == 1
     yes_or_no = Counter(row["letter"] for row in lettered if row["gold"] in ("yes", "no"))
     assert min(yes_or_no["A"], yes_or_no["B"]) > 0.3 * sum(yes_or_no.values())
+
+
+def test_every_answer_stands_on_every_letter_equally_often(towns):
+    asked = AskedSplit(open_dataset(towns[1]), "test")
+    prompting = Prompting(VlmSettings(choices="letters"), asked)
+    letters, orders = {}, {}
+    for number in range(len(asked)):
+        query = prompting.put(asked[number].query(), number)
+        if query.letters:
+            assert sorted(query.letters) == sorted(query.gold.choices)
+            of_answer = letters.setdefault((query.gold.choices, query.gold.answer), Counter())
+            of_answer[query.letters[query.gold.answer]] += 1
+            orders.setdefault(query.gold.choices, set()).add(tuple(query.letters))
+    assert len(letters) > 10
+    for (choices, _), found in letters.items():
+        assert max(found.values()) - min(found[letter] for letter in ascii_uppercase[: len(choices)]) <= 1
+    assert any(len(own) > len(choices) for choices, own in orders.items())  # not rotations alone
 
 
 def test_worked_examples_come_before_the_question(paper, tmp_path):

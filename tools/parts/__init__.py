@@ -5,21 +5,28 @@ from functools import partial
 from pathlib import Path
 
 from simtown.complexity.model_looks import name_of
+from simtown.core.tables import Table
 from tools.parts import beside, conditions, speed, tables
 from tools.parts.results import LARGER, LITERAL, MAIN_GRID, Results
 
 PARTS: dict[str, Callable[[Results], str]] = {
     part.__name__: part
     for part in (
-        *(speed.drawing, speed.on_card, speed.making, speed.starting, speed.crowds, speed.prompts),
-        *(speed.reading, speed.scale, tables.panel, tables.worlds),
-        *(tables.glance, tables.needs, tables.ratios, tables.additional, tables.exponents, tables.factors),
-        *(tables.accuracies, tables.both, tables.chance),
+        *(speed.drawing, speed.on_card, speed.making, speed.ledger, speed.reading, speed.scale),
+        *(tables.panel, tables.worlds),
+        *(tables.both, tables.chance),
         *(beside.search, beside.shares, beside.devices, beside.growth, conditions.axes),
     )
 }
-PARTS["stopping"] = partial(tables.grid, folder=LITERAL)
-PARTS["pictures"] = partial(tables.grid, folder=LARGER)
+#: The tables that are files of docs/reproduce/tables, by their names.
+FILES: dict[str, Callable[[Results], Table]] = {
+    part.__name__: part
+    for part in (tables.needs, tables.ratios, tables.additional, tables.exponents, tables.factors)
+}
+FILES["accuracies"] = tables.accuracies
+for grid, folder in {"paper-rule": LITERAL, "pictures-128": LARGER}.items():
+    for part in (tables.sizes, tables.needs, tables.ratios):
+        FILES[f"{grid}-{part.__name__}"] = partial(part, folder=folder)
 for name, comparison in conditions.COMPARISONS.items():
     PARTS[name] = partial(conditions.compared, comparison=comparison)
 

@@ -101,10 +101,16 @@ def _of_two_kinds(subject: np.ndarray, obj: np.ndarray) -> np.ndarray:
     return scene / scene.sum()
 
 
+#: Commands of growth.csv that docs/performance.md shows; the file has all.
+EVERYDAY = ("generate", "epoch", "verify", "audit", "export parquet", "fit --no-cache", "fit")
+
+
 def growth(results: Results) -> str:
-    """Time and memory of every command at every size (benchmarks/growth.py)."""
+    """Time and memory of the everyday commands at every size (benchmarks/growth.py)."""
     lines: dict[str, dict[int, str]] = defaultdict(dict)
     for row in results.csv("growth.csv"):
+        if row["command"] not in EVERYDAY:
+            continue
         lines[row["command"]][int(row["examples"])] = f"{float(row['seconds']):.0f} s, {row['megabytes']} MB"
     sizes = sorted({size for cells in lines.values() for size in cells})
     body = [[command, *(cells.get(size, "–") for size in sizes)] for command, cells in lines.items()]

@@ -71,45 +71,25 @@ def making(results: Results) -> str:
     return Table(["", *head], lines).markdown(1)
 
 
-def starting(results: Results) -> str:
-    """Processor seconds of short commands."""
-    rows = [list(row.values()) for row in results.csv("starting.csv")]
-    lines = [[f"`{words.removeprefix('simtown ')}`", *seconds] for words, *seconds in rows]
-    return Table(["command", "first", "later"], lines).markdown(1)
+def ledger(results: Results) -> str:
+    """Processor time of each measure by commit, of that at the pinned commit; and seconds from the clone."""
+    lines: dict[str, dict[str, str]] = {}
+    for row in results.csv("ledger.csv"):
+        cells = lines.setdefault(row["commit"], {"against": row["against"]})
+        cells[row["measure"]] = row["ratio"] or number(row["here"])
+    measures = ("against", "draw", "sample", "ask", "read", "step", "score", "clone", "clone, processors")
+    body = [[commit, *(cells.get(measure, "") for measure in measures)] for commit, cells in lines.items()]
+    head = [*measures[:-2], "1,000 examples, s", "of processors"]
+    return Table(["commit", *head], body).markdown(2)
 
 
-def crowds(results: Results) -> str:
-    """What streets of several vehicles take."""
-    lines = [
-        [vehicles, number(place), percent(float(accepted)), percent(float(visible)), number(sights)]
-        for vehicles, place, sights, accepted, _, visible in (r.values() for r in results.csv("crowds.csv"))
-    ]
-    head = [
-        "vehicles",
-        "placing, µs a street",
-        "accepted of the places that were tried",
-        "visible share, mean",
-    ]
-    return Table([*head, "pixels of all street things, µs"], lines).markdown(0)
-
-
-def prompts(results: Results) -> str:
-    """Prompts a second of the gym, by level."""
-    rows = results.csv("gym.csv")
-    columns = {"prompts a second": "prompts/s", "KB a picture, as base64": "KB"}
-    lines = [[name, *(number(row[column]) for row in rows)] for name, column in columns.items()]
-    return Table(["level", *(row["level"] for row in rows)], lines).markdown(1)
-
-
-#: Loaders of reading.csv, as a page names them.
+#: Loaders of reading.csv that benchmarks/reading.py still measures, as a page names them.
 LOADERS = {
     "simtown": "`data.train.torch()`",
     "simtown, blocks": "`simtown.datasets.reading.shuffled.Shuffled`",
-    "streaming": "MDS files with raw pixels, MosaicML Streaming",
     "png": "PNG files, Pillow",
     "datasets": "Parquet with PNG inside, `datasets`",
     "webdataset": "tar files with PNG inside, webdataset",
-    "h5py": "simtown's shards, a row at a time by h5py",
 }
 
 

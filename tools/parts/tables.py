@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -26,25 +25,10 @@ from tools.parts.results import (
     percent,
 )
 
-#: What tables call the rules.
-RULES = {
-    "isotonic": "isotonic rule, with intervals",
-    "smallest": "the paper's rule, the smallest set that reached it",
-}
+#: The rules, in the order of tables: the isotonic one has intervals, the other one is the paper's.
+RULES = ("isotonic", "smallest")
 #: What an accuracy is measured on.
 MEASURES = ("validation", "reweighted", "test")
-
-
-def glance(results: Results) -> str:
-    """Needs for 90 % by model and world, and how many times the PBN's they are."""
-    report = results.report(MAIN_GRID)
-    ratios = {(x.upper, x.entities, x.distractor): x for x in main(report.ratios) if x.known}
-    lines = []
-    for x in main(report.rows):
-        factor = ratios.get((x.model, x.entities, x.distractor), "" if x.model == STRUCTURED else "–")
-        lines.append([name_of(x.model), yes(x.distractor), x.entities, x.seeds_fewest, str(x), str(factor)])
-    head = ["model", "distractor", "entities", "seeds", "needed for 90 %", "× the PBN's"]
-    return Table(head, lines).markdown(2)
 
 
 def worlds(results: Results) -> str:
@@ -81,34 +65,30 @@ def _worlds(results: Results, text: Callable[[Any], str]) -> list[list[Any]]:
     return lines
 
 
-def needs(results: Results, folder: str = MAIN_GRID) -> str:
-    """A table for each condition and rule."""
+def needs(results: Results, folder: str = MAIN_GRID) -> Table:
+    """Needs by model and world, for each rule; the isotonic one has intervals."""
     report = results.report(folder)
-    parts = []
-    for distractor, (rule, text) in product(sorted({c.distractor for c in report.curves}), RULES.items()):
-        rows = [row for row in report.rows if (row.distractor, row.rule) == (distractor, rule)]
-        table = _by_target(
-            report,
-            rows,
-            lambda x: {"model": name_of(x.model), "entities": x.entities, "seeds": x.seeds_fewest},
-            str if rule == "isotonic" else lambda x: x.text(x.samples),
-        )
-        parts += [f"With{'' if distractor else 'out'} a distractor, {text}:", table.markdown(1)]
-    return "\n\n".join(parts)
+
+    def case(x: Need) -> dict[str, Any]:
+        first = {"rule": x.rule, "distractor": yes(x.distractor), "model": name_of(x.model)}
+        return first | {"entities": x.entities, "seeds": x.seeds_fewest}
+
+    rows = sorted(report.rows, key=lambda x: (x.distractor, list(RULES).index(x.rule)))
+    return _by_target(report, rows, case, lambda x: str(x) if x.rule == "isotonic" else x.text(x.samples))
 
 
-def ratios(results: Results, folder: str = MAIN_GRID) -> str:
+def ratios(results: Results, folder: str = MAIN_GRID) -> Table:
     """How many times as many examples each model needs as the Place-Binder Network."""
     report = results.report(folder)
-    return _by_target(report, isotonic(report.ratios), _case, str).markdown(2)
+    return _by_target(report, isotonic(report.ratios), _case, str)
 
 
-def additional(results: Results) -> str:
+def additional(results: Results) -> Table:
     """Samples needed in the largest world less those in the smallest, by model."""
     report = results.report(MAIN_GRID)
     return _by_target(
         report, isotonic(report.additions), _case, lambda x: f"{x}, {x.verdict}" if x.verdict else str(x)
-    ).markdown(3)
+    )
 
 
 def _case(x: Any) -> dict[str, Any]:
@@ -117,7 +97,7 @@ def _case(x: Any) -> dict[str, Any]:
     return {"model": _difference(model), "distractor": yes(x.distractor), "entities": world}
 
 
-def exponents(results: Results) -> str:
+def exponents(results: Results) -> Table:
     """Exponents by both rules, their sensitivity to bounded worlds, and the verdict on differences."""
     cases: dict[tuple[bool, float, str], dict[str, Any]] = defaultdict(dict)
     for x in results.report(MAIN_GRID).exponents:
@@ -131,36 +111,33 @@ def exponents(results: Results) -> str:
         by_rules = [by_rule.get(rule, "–") for rule in RULES]
         lines.append([*case, *by_rules, x.sensitivity or "–", excludes])
     head = ["model", "distractor", "target", "worlds with a need", *RULES]
-    return Table([*head, "sensitivity (isotonic)", "interval excludes 0"], lines).markdown(3)
+    return Table([*head, "sensitivity (isotonic)", "interval excludes 0"], lines)
 
 
-def factors(results: Results) -> str:
+def factors(results: Results) -> Table:
     """By which factor structure and boxes lower the need: the parts of the lead, and their effects."""
     cases: dict[tuple[bool, int, float], dict[str, Any]] = defaultdict(dict)
     for x in results.effects():
         cases[x.distractor, x.entities, x.target][x.name] = x
-    leads = ["lead", "structure", "boxes", "structure over boxes"]
-    single = ["structure without boxes", "structure with boxes"]
-    single += ["boxes without structure", "boxes with structure", "interaction"]
-    parts = []
-    for names in (leads, single):
-        lines = [
-            [yes(distractor), entities, percent(target), min(x.seeds for x in effects.values())]
-            + [effects.get(name, "–") for name in names]
-            for (distractor, entities, target), effects in cases.items()
-            if len(effects) > 1  # more than the lead of the paper's two models
-        ]
-        parts.append(Table(["distractor", "entities", "target", "seeds", *names], lines).markdown(1))
-    return "\n\n".join(parts)
+    names = ["lead", "structure", "boxes", "structure over boxes"]
+    names += ["structure without boxes", "structure with boxes"]
+    names += ["boxes without structure", "boxes with structure", "interaction"]
+    lines = [
+        [yes(distractor), entities, percent(target), min(x.seeds for x in effects.values())]
+        + [effects.get(name, "–") for name in names]
+        for (distractor, entities, target), effects in cases.items()
+        if len(effects) > 1  # more than the lead of the paper's two models
+    ]
+    return Table(["distractor", "entities", "target", "seeds", *names], lines)
 
 
-def accuracies(results: Results) -> str:
+def accuracies(results: Results) -> Table:
     """Every cell's accuracy by three measures."""
     lines = [
-        [name_of(x.model), yes(x.distractor), x.entities, f"{x.size:,}", x.seeds, *_measures(x)]
+        [name_of(x.model), yes(x.distractor), x.entities, x.size, x.seeds, *_measures(x)]
         for x in results.report(MAIN_GRID).accuracies
     ]
-    return Table(["model", "distractor", "entities", "examples", "seeds", *MEASURES], lines).markdown(2)
+    return Table(["model", "distractor", "entities", "examples", "seeds", *MEASURES], lines)
 
 
 def both(results: Results) -> str:
@@ -205,12 +182,7 @@ def _steps(steps: list[float]) -> str:
     return ", ".join([*known, *([f"never in {lost} of {len(steps)}"] if lost else [])]) or "–"
 
 
-def grid(results: Results, folder: str) -> str:
-    """Sizes, needs and ratios of a grid beside the main one."""
-    return "\n\n".join([_sizes(results, folder), needs(results, folder), ratios(results, folder)])
-
-
-def _sizes(results: Results, folder: str) -> str:
+def sizes(results: Results, folder: str) -> Table:
     """The sizes that are finished with all seeds, and how many of their runs ended at chance."""
     stuck = {
         (run["model"], run["data"]["distractor"], run["data"]["entities"], run["train_size"], run["seed"])
@@ -223,7 +195,7 @@ def _sizes(results: Results, folder: str) -> str:
         lost = {size: sum((*world, size, seed) in stuck for seed in curve.seeds) for size in curve.sizes}
         sizes = ", ".join(f"{size:,}" + f" ({count})" * bool(count) for size, count in lost.items())
         lines.append([name_of(curve.model), yes(curve.distractor), curve.entities, len(curve.seeds), sizes])
-    return Table(["model", "distractor", "entities", "seeds", "examples"], lines).markdown(5)
+    return Table(["model", "distractor", "entities", "seeds", "examples"], lines)
 
 
 def _by_target(

@@ -41,6 +41,8 @@ SAFETY = 1.5
 _TOGETHER, _LEARNED_FROM, _RUNS = 100_000, 2_000, 20
 #: More than any distance in a scene: vehicles of different kinds are never near.
 _APART = 1e4
+#: Fewer pairs than these are compared one by one, which takes less time than building trees.
+_FEW_PAIRS = 4_096
 #: Examples that a finding names.
 _SHOWN = 10
 #: (k, 3) float64: rows, rows that they repeat, and distances in metres; by "exact", "twin" or "near", the
@@ -328,5 +330,10 @@ def _near_pairs(mine: np.ndarray, theirs: np.ndarray, radii: np.ndarray, same: b
     pairs = len(mine) * len(theirs) - alone
     if not pairs:
         return np.zeros(len(radii)), 0.0
-    counts = KDTree(mine).count_neighbors(KDTree(theirs), radii, p=np.inf)
+    if len(mine) * len(theirs) < _FEW_PAIRS:
+        distances = np.abs(mine[:, None].astype(np.float64) - theirs).max(axis=2)
+        counts = (distances[..., None] <= radii).sum(axis=(0, 1))
+    else:
+        tree = KDTree(theirs)
+        counts = (tree if mine is theirs else KDTree(mine)).count_neighbors(tree, radii, p=np.inf)
     return (counts - alone) / twice, pairs / twice

@@ -12,6 +12,7 @@ from simtown.datasets.audit import fairness, pictures, repeats, small_models, st
 from simtown.datasets.audit.fairness import FamilyCounts
 from simtown.datasets.audit.features import COLUMNS, THINGS, SplitCounts, sample_rows
 from simtown.datasets.audit.findings import LEVEL, Finding, judge
+from simtown.datasets.audit.pair_fairness import pair_findings
 from simtown.datasets.audit.rows import DatasetRows
 from simtown.datasets.making.shards import checksum
 from simtown.datasets.reading.reader import Dataset, runs
@@ -22,7 +23,7 @@ PASSES = 3
 #: Examples of a piece, which one worker looks at, and those that are read at once.
 _PIECE, _BLOCK = 65_536, 2_048
 #: Checks of questions of families alone, and all checks in the order of a report.
-OF_FAMILIES = ("answers of another type", "wrong answers", "idle parts", "equal twins", "glance")
+OF_FAMILIES = ("answers of another type", "wrong answers", "idle parts", "equal twins", "glance", "pairs")
 _CHECKS = (
     "answers", *OF_FAMILIES, "information", "question only",
     "picture only", "position only", "duplicate scenes",
@@ -88,6 +89,7 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
     with surveyed(rows, pool, progress) as seen:
         for name, counts in seen.counts.items():
             findings += checks.of_split(counts, seen.samples[name], settings, name)
+            findings += pair_findings(dataset, name) if settings.twins else ()
         findings += checks.of_all_splits(seen.samples, settings)
         files, names = len(dataset.manifest["shards"]), ", ".join(seen.changed[:3])
         first = f": {names}{' ...' if len(seen.changed) > 3 else ''}" if seen.changed else ""

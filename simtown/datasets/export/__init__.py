@@ -66,6 +66,8 @@ def export(
         WorkerError: a worker process died.
     """
     form, chosen = find_format(name), choose_splits(data, splits)
+    if data.settings.sequence and name not in HARNESSES:
+        raise ValueError(f"{name} is for single pictures: of sequences choose {', '.join(HARNESSES)}")
     origin = {"command": "simtown export", "data": data.manifest[SEAL], "format": name, "splits": chosen}
     if is_complete(out, origin):
         return False

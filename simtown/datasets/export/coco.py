@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from simtown.assets.catalogue import STREET
-from simtown.datasets.export.portion import ExportBatch, Format, Portion, joined, plain, png, write_listing
+from simtown.core.portable_png import png_bytes
+from simtown.datasets.export.portion import ExportBatch, Format, Portion, joined, plain, write_listing
 from simtown.datasets.reading.reader import Dataset
 from simtown.render.masks import compressed_run_lengths, mask_and_box
 from simtown.render.renderers import make_renderer
@@ -50,7 +51,7 @@ def write(portion: Portion, directory: Path) -> None:
                 for annotation in _annotations(batch, row, drawn.ids[picture], masks):
                     add["annotations"]({"image_id": number, **annotation})
                 numbers, segments = _panoptic(batch, row, drawn.ids[picture], drawn.depth[picture])
-                (directory / "annotations" / f"panoptic_{split}" / name).write_bytes(png(numbers))
+                (directory / "annotations" / f"panoptic_{split}" / name).write_bytes(png_bytes(numbers))
                 add["panoptic_images"](image)
                 add["panoptic"]({"image_id": number, "file_name": name, "segments_info": segments})
 
@@ -85,7 +86,7 @@ def _panoptic(
     """COCO's panoptic picture and segments of an example: each pixel belongs to one.
 
     Returns:
-        (h, w, 3) uint8, blue first as :func:`png` takes it: a segment's number is red + 256 green; and what
+        (h, w, 3) uint8, red, green and blue: a segment's number is red + 256 green; and what
         each segment is. Vehicles and street things have their instance ids as numbers.
     """
     scenes, ids = batch.scenes, ids.astype(np.uint16)
@@ -102,7 +103,7 @@ def _panoptic(
         mask, (x0, y0, x1, y1) = found
         about = {"id": int(number), "category_id": int(categories[number]), "area": int(mask.sum())}
         segments.append({**about, "bbox": [x0, y0, x1 - x0, y1 - y0], "iscrowd": 0})
-    return np.stack([np.zeros_like(ids), ids >> 8, ids & 255], axis=2).astype(np.uint8), segments
+    return np.stack([ids & 255, ids >> 8, np.zeros_like(ids)], axis=2).astype(np.uint8), segments
 
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 
 from simtown.core.extras import how_to_install
 from simtown.datasets.export import croissant, dataset_card
-from simtown.datasets.export.portion import ExportBatch, Format, Portion, png
+from simtown.datasets.export.portion import ExportBatch, Format, Portion
 from simtown.datasets.reading.reader import Dataset
+from simtown.render.masks import picture_file
 
 try:
     import pyarrow as pa
@@ -60,7 +61,7 @@ def _table(batch: ExportBatch, split: str, schema: Any) -> Any:
     vehicles = pa.StructArray.from_arrays(parts, fields=list(schema.field("vehicles").type.value_type))
     pictures: dict[str, Iterator[bytes]] = {"image": map(batch.png, range(n))}
     if batch.ids is not None:
-        pictures["mask"] = map(png, batch.ids)
+        pictures["mask"] = map(picture_file, batch.ids)
     names = pa.array([f"{split}-{number:06d}.png" for _, number in batch.numbers()])
     columns: dict[str, Any] = {}
     for name, files in pictures.items():

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from simtown.datasets.export.portion import Format, Portion, joined, png, write_lines
+from simtown.datasets.export.portion import Format, Portion, joined, write_lines
 from simtown.datasets.reading.reader import Dataset
+from simtown.render.masks import picture_file
 
 
 def write(portion: Portion, directory: Path) -> None:
@@ -17,7 +18,7 @@ def write(portion: Portion, directory: Path) -> None:
             for row, _, name in batch.write_pictures(directory / split, "{:06d}.png"):
                 where = {"split": split, "image": f"{split}/{name}"}
                 if batch.ids is not None:
-                    (masks / name).write_bytes(png(batch.ids[row]))
+                    (masks / name).write_bytes(picture_file(batch.ids[row]))
                     where["mask"] = f"masks/{split}/{name}"
                 for entry in batch.records(row):
                     add_question({**where, **entry})

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import PAINTS
 from simtown.core.pool import Report, ignore
+from simtown.core.portable_png import png_bytes
 from simtown.datasets.reading.reader import Dataset, asked_of
 from simtown.render.renderers import make_renderer
 from simtown.scenes.paint import body_paints
@@ -82,9 +82,20 @@ class ExportBatch:
         box: list[float] = self.columns["boxes"][row, int(slot)].tolist()
         return box
 
+    def group(self, row: int) -> int | None:
+        """The number of the twins or of the pair of sequences that an example belongs to; None of neither."""
+        if "order" in self.columns:
+            return (self.start + row) // 2
+        return int(self.columns["group"][row]) if "group" in self.columns else None
+
     def png(self, row: int) -> bytes:
         """A picture as PNG."""
-        return png(self.columns["images"][row][..., ::-1])
+        return png_bytes(self.columns["images"][row])
+
+    def pngs(self, row: int) -> list[bytes]:
+        """The picture of an example as PNG, or the pictures of a sequence in the order that it shows."""
+        pictures = self.columns["images"][row]
+        return [png_bytes(picture) for picture in pictures.reshape(-1, *pictures.shape[-3:])]
 
     def write_pictures(self, folder: Path, pattern: str) -> Iterator[tuple[int, int, str]]:
         """Write each picture as PNG; yields its first row, its number, and its file's name by a `pattern`."""
@@ -181,11 +192,6 @@ class Format:
     folders: tuple[str, ...] = ()
     multiple: int = 1
     notes: Callable[[Dataset, Sequence[str], Path], Sequence[str]] = lambda data, splits, directory: ()
-
-
-def png(pixels: np.ndarray) -> bytes:
-    """A PNG file of (h, w) or blue-green-red (h, w, 3) uint8 pixels."""
-    return cv2.imencode(".png", pixels)[1].tobytes()
 
 
 def plain(x: Any) -> float:

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from simtown.datasets.export.portion import Format, Portion, png
+from simtown.datasets.export.portion import Format, Portion
 from simtown.datasets.reading.reader import Dataset
 from simtown.datasets.source import source_of
+from simtown.render.masks import picture_file
 
 #: Samples a tar file.
 SAMPLES = 1_000
@@ -35,7 +36,7 @@ def write(portion: Portion, directory: Path) -> None:
                 _add(tar, f"{key}.json", json.dumps(batch.record(row, number)).encode())
                 _add(tar, f"{key}.cls", str(int(batch.columns[answer][row])).encode())
                 if batch.ids is not None:
-                    _add(tar, f"{key}.mask.png", png(batch.ids[row]))
+                    _add(tar, f"{key}.mask.png", picture_file(batch.ids[row]))
 
 
 def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:

@@ -70,7 +70,7 @@ def fresh(settings: Settings) -> dict[str, Any]:
         "format": FORMAT,
         "schema": SCHEMA,
         "simtown": __version__,
-        "libraries": versions("numpy", "h5py", "hdf5plugin"),
+        "libraries": versions("numpy", "h5py", "cramjam"),
         "settings": resolve(settings),
         "vocabulary": list(source_of(settings).vocabulary()),
         "complete": False,

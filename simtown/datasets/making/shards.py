@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,8 +18,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
+import cramjam
 import h5py
-import hdf5plugin
 import numpy as np
 
 from simtown.core.files import replacing
@@ -40,9 +41,10 @@ if TYPE_CHECKING:
 
 #: Stages that are timed apart: sampling examples, wording their questions, drawing, encoding and writing.
 STAGES = ("sample", "question", "render", "encode", "write")
-#: How pictures are packed.
-_LZ4, _BITS = hdf5plugin.LZ4(), hdf5plugin.Bitshuffle(cname="lz4")
-_FILTERS = {"images": _LZ4, "masks": _LZ4, "depth": _BITS}
+#: HDF5's registered filter LZ4 packs pictures. Its plug-in is not needed: chunks are packed here.
+_PACKED = {"compression": 32004, "compression_opts": (0,), "allow_unknown_filter": True}
+#: What packs all other arrays: every HDF5 has it.
+_COLUMNS = {"compression": "gzip", "compression_opts": 4}
 #: Shards in a folder, if a split has more than this.
 FOLDER = 1_000
 #: Least bytes of an example in a shard: with pictures of 32 x 32 pixels it has some 500.
@@ -213,11 +215,12 @@ def write_shard(
         with _open_for_writing(target, clock) as file:
             with delayed():
                 for name, (shape, kind) in forms.items():
-                    chunks: dict[str, Any] = {"chunks": (1, *shape), **_FILTERS[name]}
-                    if settings.sequence:  # a pair has one sequence or two
-                        chunks["maxshape"] = (None, *shape)
+                    # a pair of examples has one sequence or two
+                    longest = (None, *shape) if settings.sequence else None
                     whole = (task.count * settings.shots // each, *shape)
-                    pictures[name] = file.create_dataset(name, whole, kind, **chunks)
+                    pictures[name] = file.create_dataset(
+                        name, whole, kind, chunks=(1, *shape), maxshape=longest, **_PACKED
+                    )
             for begin, end in batches(settings, task.count):
                 index = np.arange(task.start + begin, task.start + end)
                 with clock.stage("sample"):
@@ -238,7 +241,8 @@ def write_shard(
                         for name, array in pictures.items():
                             frame = getattr(frames, FRAMES[name])
                             shown = frame[places] if settings.twins else frame
-                            array[at : at + len(shown)] = shown
+                            for row, picture in enumerate(shown, at):
+                                array.id.write_direct_chunk((row, *[0] * picture.ndim), _pack(picture))
                 written += len(scenes)
                 tried = add_tried([tried, source.tried(examples)])
                 target.check()
@@ -247,8 +251,8 @@ def write_shard(
                 _cut(pictures if settings.sequence else {}, written)
                 for name in parts[0]:
                     rows = np.concatenate([part[name] for part in parts])
-                    form = {"chunks": (min(task.count, _ROWS), *rows.shape[1:]), **hdf5plugin.Zstd(clevel=3)}
-                    file.create_dataset(name, data=rows, **form)
+                    chunks = (min(task.count, _ROWS), *rows.shape[1:])
+                    file.create_dataset(name, data=rows, chunks=chunks, **_COLUMNS)
                 summary = summaries.total((summaries.count(part, sizes) for part in parts), sizes)
                 file.attrs.update(attributes(task, tried, summary))
                 del array
@@ -256,6 +260,14 @@ def write_shard(
         target.check()
         with clock.stage("write"):
             os.fsync(target.fileno())
+
+
+def _pack(picture: np.ndarray) -> bytes:
+    """A picture as a chunk of the LZ4 filter: its bytes, those of the only block, and the block packed."""
+    raw = picture.tobytes()
+    packed = bytes(cramjam.lz4.compress_block(raw, store_size=False))
+    block = packed if len(packed) < len(raw) else raw
+    return struct.pack(">QII", len(raw), len(raw), len(block)) + block
 
 
 def _cut(pictures: dict[str, Any], rows: int) -> None:

@@ -1,8 +1,8 @@
 """Groups of twins: the proof that their pictures differ in one thing, and the accuracies that they allow.
 
 Examples 2j and 2j + 1 ask one question of two pictures whose answers differ: a pair. A group of four is two
-pictures with two questions, each with the other answer in the other picture. Whoever guesses yes or no has a
-quarter of the pairs right and a sixteenth of the groups of four; whoever sees the words alone, none. With k
+pictures with two questions, each with the other answer in the other picture. A guesser of yes or no has a
+quarter of the pairs right and a sixteenth of the groups of four; a reader of the words alone has none. With k
 questions a picture, 2k examples are a group: those of one picture, then the same of the other.
 """
 

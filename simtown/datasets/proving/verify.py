@@ -21,6 +21,7 @@ from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.frequency_tables import tables_of
 from simtown.datasets.making import manifests, summaries
 from simtown.datasets.making.shards import tasks
+from simtown.datasets.proving.pair_proof import prove_pairs
 from simtown.datasets.proving.verify_shard import (
     Expected,
     Problem,
@@ -29,6 +30,7 @@ from simtown.datasets.proving.verify_shard import (
     brief,
     check_shard,
 )
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.reading.remote import is_leftover, store_of
 from simtown.datasets.resolved_settings import settings_from
 from simtown.datasets.settings import Settings
@@ -108,8 +110,11 @@ def verify(
     problems += [problem for piece in pieces if (problem := checks[piece.task.name].problem)]
     if problems:
         return VerifyReport(_lines(problems))
+    pairs, wrong = prove_pairs(open_dataset(place)) if settings.twins else (0, [])
+    if wrong:
+        return VerifyReport(wrong)
     drawn_again = sum(check.drawn for check in checks.values())
-    return VerifyReport([], _summary(manifest, settings, drawn_again, quick))
+    return VerifyReport([], _summary(manifest, settings, drawn_again, quick, pairs))
 
 
 def _chosen_pictures(manifest: dict[str, Any], total: int, count: int | None) -> np.ndarray:
@@ -156,7 +161,7 @@ def _directory_problems(
             yield Problem(name, f"it is {irregular[name]}: put the file itself there")
 
 
-def _summary(manifest: dict[str, Any], settings: Settings, drawn: int, quick: bool) -> str:
+def _summary(manifest: dict[str, Any], settings: Settings, drawn: int, quick: bool, pairs: int) -> str:
     """The summary of what is proven, and of what a correct manifest says that cannot be proven."""
     total = sum(settings.counts().values())
     pictures = "no picture was drawn again"
@@ -174,6 +179,8 @@ def _summary(manifest: dict[str, Any], settings: Settings, drawn: int, quick: bo
         alone = settings.counts()[COMPOSITION]
         counted = f"none of {total - alone:,} examples, all {alone:,} of {COMPOSITION}"
         clauses.append(f"held out {', '.join(settings.hold_out)}: {counted}")
+    if pairs:
+        clauses.append(f"{pairs:,} pairs of words were read back: each is true of one picture alone")
     own = "are as frequent as in the manifest's own table, said to be of"
     if settings.table_from_file:
         clauses.append(f"entities {own} {settings.frequencies}")

@@ -56,6 +56,8 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "scene/prop": PROPS,
     "scene/weather": WEATHERS,
 }
+#: Rows that are read at once.
+_BLOCK = 4_096
 #: An HDF5 file begins with these bytes. Its superblock says where its data begin and end.
 _SIGNATURE, _BASE, _END = b"\x89HDF\r\n\x1a\n", slice(12, 20), slice(28, 36)
 
@@ -183,9 +185,13 @@ def _check_rows(shard: Shard, piece: ShardPiece, expected: Expected, progress: R
     named = [name for name in layout(settings) if name not in FRAMES]
     tried: list[Tried] = []
     counted: list[Summary] = []
+    first, last, block = 0, 0, dict[str, np.ndarray]()
     for begin, end in batches(settings, task.count):
         index = np.arange(task.start + begin, task.start + end)
-        stored = {name: shard.read(name, slice(begin, end)) for name in named}
+        if end > last:
+            first, last = begin, max(end, begin + _BLOCK)
+            block = {name: shard.read(name, slice(first, last)) for name in named}
+        stored = {name: column[begin - first : end - first] for name, column in block.items()}
         for sentence, wrong in source.problems(stored, task.split, expected.quick):
             _refuse(index, sentence, wrong)
         examples = implied(stored, index, settings) if expected.quick else source.draw(task.split, index)

@@ -5,7 +5,7 @@ import socket
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, partial
 from hashlib import sha256
 from io import FileIO
@@ -25,7 +25,7 @@ from simtown.datasets.making import summaries
 from simtown.datasets.making.manifests import SEAL
 from simtown.datasets.making.shards import PICTURES, layout, tasks
 from simtown.datasets.reading.remote import AHEAD, DirectoryStore, Remote, ShardCache, store_of
-from simtown.datasets.reading.shard_file import UNPACKED_HERE, Arrays, PackedRows, Shard, reading
+from simtown.datasets.reading.shard_file import Arrays, PackedRows, Shard, reading
 from simtown.datasets.reading.torch_view import TorchView
 from simtown.datasets.resolved_settings import settings_from
 from simtown.datasets.settings import SPLITS
@@ -122,6 +122,7 @@ class Example:
         scenes: of a sequence the scenes of its pictures, in the order in which they are shown; `scene` is
             that of the anchor moment.
         seconds: of a sequence those of its pictures, from the first one that is shown.
+        find_twin: finds the example with the same question about the twin picture; None without twins.
     """
 
     image: np.ndarray
@@ -148,6 +149,14 @@ class Example:
     tolerance: float | None
     scenes: tuple[Scene, ...] = ()
     seconds: tuple[float, ...] = ()
+    find_twin: Callable[[], "Example"] | None = field(default=None, repr=False)
+
+    @property
+    def twin(self) -> "Example | None":
+        """The example that asks the same question of the twin picture, with another answer; None without
+        twins.
+        """
+        return self.find_twin() if self.find_twin else None
 
     def __repr__(self) -> str:
         height, width, _ = self.image.shape[-3:]
@@ -273,12 +282,9 @@ class Split(Sequence[Example]):
                 shown = self._shown.get(number, lambda: self._file(number).shown)
                 rows, out = shown[rows].reshape(-1), out.reshape(-1, *out.shape[2:])
                 places = (places[:, None] * self.shots + np.arange(self.shots)).reshape(-1)
-            if name in UNPACKED_HERE:
-                packed = self._places.get((number, name), lambda: self._file(number).places(name))
-                file = self._handles.get(number, lambda: self._open(number, FileIO))
-                packed.read(file.fileno(), rows, out, places)
-            else:
-                out[places] = self._file(number).read_pictures(name, rows)
+            packed = self._places.get((number, name), lambda: self._file(number).places(name))
+            file = self._handles.get(number, lambda: self._open(number, FileIO))
+            packed.read(file.fileno(), rows, out, places)
 
     def _table(self, number: int, names: tuple[str, ...]) -> np.ndarray:
         """Columns of a shard side by side, so that a row is one piece of memory."""
@@ -456,7 +462,17 @@ class Split(Sequence[Example]):
         for name in self._arrays.keys() & PICTURES:
             pictures[name] = np.empty(*self.form(name))
             self._read_pictures(number, name, own, pictures[name][None], _FIRST)
-        return example_of(columns[0], pictures, self.scenes_of(columns), self.names)
+        example = example_of(columns[0], pictures, self.scenes_of(columns), self.names)
+        twin = self.twin_number(i)
+        return example if twin is None else replace(example, find_twin=partial(self.__getitem__, twin))
+
+    def twin_number(self, i: int) -> int | None:
+        """The number of the example that asks the question of example i of the twin picture; None without
+        twins.
+        """
+        if "group" not in self.columns:
+            return None
+        return i - self._each if i // self._each % 2 else i + self._each
 
     @property
     def families(self) -> bool:

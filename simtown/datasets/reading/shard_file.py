@@ -15,7 +15,6 @@ from typing import Any
 
 import cramjam
 import h5py
-import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 from h5py import h5t
 
@@ -29,11 +28,8 @@ from simtown.scenes.sequence import picture_rows
 
 #: Of every array: what follows n in its shape, and its dtype (:func:`simtown.datasets.making.shards.layout`).
 Arrays = Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
-#: Registered numbers of the filters: of pictures by name, and of all other arrays.
-_LZ4, _BITSHUFFLE, _ZSTD = 32004, 32008, 32015
-_FILTERS = {"images": _LZ4, "masks": _LZ4, "depth": _BITSHUFFLE}
-#: Pictures that this module unpacks; HDF5 unpacks all other arrays.
-UNPACKED_HERE = ("images", "masks")
+#: HDF5's numbers of the filters: of pictures, which this module unpacks, and of all other arrays.
+_LZ4, _GZIP = 32004, 1
 #: Bytes that the LZ4 filter adds to a chunk: the sizes of all, of a block, and of the first block packed.
 _FRAME = 16
 #: A shard as the manifest lists it, with its summary.
@@ -122,7 +118,7 @@ def open_array(file: h5py.File, name: str, shape: tuple[int, ...], kind: np.dtyp
         raise FormError(f"the array '{name}' does not hold {kind} {shape}")
     properties = array.id.get_create_plist()
     filters = [properties.get_filter(i)[0] for i in range(properties.get_nfilters())]
-    if filters != [_FILTERS.get(name, _ZSTD)]:
+    if filters != [_LZ4 if name in PICTURES else _GZIP]:
         raise FormError(f"the array '{name}' is packed with other filters than a shard's")
     if name in PICTURES and array.chunks != (1, *shape[1:]):
         raise FormError(f"the array '{name}' has chunks of {array.chunks}, not of a picture each")
@@ -206,11 +202,7 @@ class Shard:
         """Rows of pictures, masks or depth maps, by their number in the file."""
         shape, kind = self.arrays[name]
         out = np.zeros((len(rows), *shape), dtype=kind)
-        if name in UNPACKED_HERE:
-            self.places(name).read(self._handle, rows, out, np.arange(len(rows)))
-        else:
-            for place, row in enumerate(rows.tolist()):
-                self._array(name).read_direct(out[place : place + 1], np.s_[row : row + 1])
+        self.places(name).read(self._handle, rows, out, np.arange(len(rows)))
         return out
 
     @cached_property
@@ -232,7 +224,7 @@ class Shard:
         return self.count // self.each if self.shown is None else int(self.shown.max()) + 1
 
     def places(self, name: str) -> PackedRows:
-        """The places of the rows of an array of :data:`UNPACKED_HERE`.
+        """The places of the rows of an array of pictures.
 
         Raises FormError or OSError if the array is missing or damaged.
         """

@@ -19,9 +19,10 @@ from simtown.gym.tasks import Street, Task
 
 
 def as_row(task: Task) -> dict[str, Any]:
-    """image (a PIL picture), question with its instruction, answer, and metadata."""
-    image = Image.fromarray(task.picture)
-    return {"image": image, "question": task.prompt, "answer": task.answer, "metadata": task.metadata}
+    """image, a PIL picture, or images, a list of several; question with its instruction, answer, metadata."""
+    pictures = [Image.fromarray(picture) for picture in task.pictures]
+    shown = {"image": pictures[0]} if len(pictures) == 1 else {"images": pictures}
+    return {**shown, "question": task.prompt, "answer": task.answer, "metadata": task.metadata}
 
 
 def task_dataset(

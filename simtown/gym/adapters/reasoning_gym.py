@@ -16,7 +16,7 @@ from reasoning_gym.coaching import BaseCurriculum, ScalarAttributeDefinition
 from reasoning_gym.dataset import ProceduralDataset
 
 from simtown.gym.adapters import gold_of, score
-from simtown.gym.levels import LEVELS
+from simtown.gym.levels import LEVELS, SINGLE
 from simtown.gym.tasks import Street
 
 NAME = "simtown_street"
@@ -56,11 +56,11 @@ class StreetDataset(ProceduralDataset):
 
 
 class StreetCurriculum(BaseCurriculum):
-    """The nine levels, in their order."""
+    """The levels of one picture, in their order."""
 
     def __init__(self) -> None:
         super().__init__(StreetCurriculum.__name__, StreetDatasetConfig)
-        levels = list(range(1, len(LEVELS) + 1))
+        levels = list(range(1, SINGLE + 1))
         self._define_attributes(ScalarAttributeDefinition(name="level", field_name="level", levels=levels))
 
 

@@ -45,7 +45,7 @@ class TaskStream(IterableDataset):
             if not own.keeps(task):
                 continue
             yield {
-                "picture": torch.from_numpy(task.picture),
+                "picture": torch.from_numpy(task.picture if len(task.pictures) == 1 else task.pictures),
                 "question": task.prompt,
                 "answer": task.answer,
                 "index": task.metadata["index"],

@@ -21,23 +21,26 @@ from typing import Any
 
 import datasets
 from accelerate.utils import gather_object
-from PIL import Image
 
 from simtown.gym.adapters import gold_of, reward, score
-from simtown.gym.adapters.datasets import task_dataset
+from simtown.gym.adapters.datasets import as_row, task_dataset
 from simtown.gym.curriculum import Curriculum
 from simtown.gym.tasks import Street, Task
+from simtown.language.words.instructions import message_parts
 
 #: A reward function of TRL.
 Rewards = Callable[..., list[float]]
 
 
 def as_prompt(task: Task) -> dict[str, Any]:
-    """prompt (one message of a user, its content a list of parts), image (a PIL picture), gold, metadata."""
-    content = [{"type": "image"}, {"type": "text", "text": task.prompt}]
+    """prompt (one message of a user, its content a list of parts), gold, metadata; image, a PIL picture, or
+    images, a list of several.
+    """
+    content = message_parts(task.prompt, [{"type": "image"}] * len(task.pictures))
+    pictures = {name: shown for name, shown in as_row(task).items() if name in ("image", "images")}
     return {
         "prompt": [{"role": "user", "content": content}],
-        "image": Image.fromarray(task.picture),
+        **pictures,
         "gold": gold_of(task),
         "metadata": task.metadata,
     }

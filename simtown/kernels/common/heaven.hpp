@@ -54,5 +54,6 @@ SHARED float between(const Net& net, s32 i, float x, float left, float right)
 
 // How much a layer says, and the triangle number of what both say, where `cover` of the sky is covered.
 SHARED float strength_of(int layer) { return layer ? 0.32f : 0.68f; }
-SHARED u32 cloud_tag(float sum, float cover) { return SKY + (u32)(s32)(smooth(clamped((sum - (0.76f - 0.56f * cover)) * 5.0f)) * (float)(SKY_LEVELS - 0.01)); }
-SHARED u32 cloud_share(u32 level) { return level * 256 / (SKY_LEVELS - 1); }
+template <class T> SHARED T cloud_level(T sum, float cover) { return smooth(clamped((sum - (0.76f - 0.56f * cover)) * 5.0f)) * (float)(SKY_LEVELS - 0.01); }
+SHARED u32 cloud_tag(float sum, float cover) { return SKY + (u32)(s32)cloud_level(sum, cover); }
+template <class T> SHARED T cloud_share(T level) { return level * 256u / (u32)(SKY_LEVELS - 1); }

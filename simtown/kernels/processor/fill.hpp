@@ -7,7 +7,7 @@
 #include "triangles.hpp"
 #include "vectors.hpp"
 
-enum { SMALL = 2 * LANES };
+enum { SMALL = 64 }; // samples: broader triangles are filled row by row
 static const float NEARBY = (float)(1 << 23); // corners of a BOX lie within so many 1/256 of a sample: all of it fits into an int32
 
 // The samples that are drawn: columns `first` to `first + width - 1` of a picture of `full` columns.
@@ -45,8 +45,11 @@ INLINE Bound bound(int64_t x, int64_t y, int64_t dx, int64_t dy, int64_t row)
     return {quotient, quotient * denominator - numerator, whole, slope - whole * denominator, denominator};
 }
 
+// Read from WIDE - n on: the first n numbers of a vector.
+static const uint32_t FIRST_OF[2 * WIDE] = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
+
 // Row by row between the left and the right edge: samples rise to their depth value and tag, where that is nearer.
-static bool fill_rows(const Canvas& canvas, Corner a, Corner b, Corner c, int64_t left, int64_t top, int64_t right, int64_t bottom,
+static bool fill_rows(Canvas canvas, Corner a, Corner b, Corner c, int64_t left, int64_t top, int64_t right, int64_t bottom,
                       uint32_t value, uint32_t step_x, uint32_t step_y, uint32_t tag)
 {
     if (a.y > b.y || a.y > c.y) { // the uppermost corner first, the winding kept
@@ -54,7 +57,7 @@ static bool fill_rows(const Canvas& canvas, Corner a, Corner b, Corner c, int64_
         if (b.y <= c.y) a = b, b = c, c = first;
         else a = c, c = b, b = first;
     }
-    const Samples steps = ORDER * step_x;
+    const Samples steps = ORDER * step_x, wide_step = Samples{} + WIDE * step_x;
     Samples changed = {};
     int64_t lower = most(b.y, c.y), middle = least(most((least(b.y, c.y) + 255) >> 8, top), bottom);
     for (int half = 0; half < 2; half++) {
@@ -66,14 +69,14 @@ static bool fill_rows(const Canvas& canvas, Corner a, Corner b, Corner c, int64_
         for (int64_t y = start; y < stop; y++) {
             int64_t at = most(from.sample, left), end = least(to.sample, right);
             uint32_t* place = canvas.samples + y * canvas.stride + at;
-            uint32_t q = value + (uint32_t)(at - left) * step_x;
-            for (; at < end; at += WIDE, place += WIDE, q += WIDE * step_x) {
-                Samples before = load<Samples>(place), now = ((q + steps) & DEPTH) | tag;
-                now = ORDER < (uint32_t)(end - at) ? now : Samples{};
-                Samples after = larger(now, before);
+            Samples depth = value + (uint32_t)(at - left) * step_x + steps;
+            auto draw = [&](Samples now) {
+                Samples before = load<Samples>(place), after = larger(now, before);
                 store(place, after);
                 changed |= before ^ after;
-            }
+            };
+            for (; at + WIDE <= end; at += WIDE, place += WIDE, depth += wide_step) draw((depth & DEPTH) | tag);
+            if (at < end) draw(((depth & DEPTH) | tag) & load<Samples>(FIRST_OF + WIDE - (end - at)));
             value += step_y;
             from.next(), to.next();
         }
@@ -83,7 +86,7 @@ static bool fill_rows(const Canvas& canvas, Corner a, Corner b, Corner c, int64_
 
 // Draw a triangle of any size. Returns whether it is the nearest at any sample. A sample exactly on an edge belongs to the
 // triangle on its right or below it. Depth starts from the same sample whatever part is drawn.
-static bool fill_triangle(const Canvas& canvas, Corner a, Corner b, Corner c, uint32_t tag)
+static bool fill_triangle(Canvas canvas, Corner a, Corner b, Corner c, uint32_t tag)
 {
     int64_t area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
     if (area == 0) return false;
@@ -107,29 +110,29 @@ enum Todo { EMPTY, BOX, OTHER };
 // Eight triangles: their boxes of samples, the depth value at a box's first sample and its steps, and three edge functions.
 struct Records {
     uint32_t todo[LANES], start[LANES], stop[LANES], top[LANES], rows[LANES], value[LANES], step_x[LANES], step_y[LANES], edges[9][LANES];
+    float nearest[LANES], means[LANES]; // depths of corners, metres
 };
 
 // An edge's function at (x, y) from its start, and its steps. It is not negative on the inner side of an edge along (dx, dy).
 INLINE void set_up_edge(uint32_t (*out)[LANES], Ints x, Ints y, Ints dx, Ints dy)
 {
     Ints own = (dy < 0) | ((dy == 0) & (dx > 0));
-    store(out[0], y * dx - x * dy - (own ? Ints{} : spread<Ints>(1)));
-    store(out[1], dy * -256);
-    store(out[2], dx * 256);
+    store(out[0], x * dy - y * dx - (own ? spread<Ints>(1) : Ints{}));
+    store(out[1], dy * 256);
+    store(out[2], dx * -256);
 }
 
 // Prepare eight triangles at once for fill_box, with the same whole numbers as fill_triangle. `spots` are in whole 1/256 of a
 // sample and begin with `vertex`.
-INLINE void set_up(const Canvas& canvas, const float (*spots)[4], const int32_t (*triangles)[3], Ints numbers, int64_t vertex, Records& records)
+INLINE void set_up(const Canvas& canvas, const float (*spots)[4], const int32_t (*triangles)[3], const int32_t* numbers, int64_t vertex, Records& records)
 {
-    const int32_t* corners = triangles[0];
-    Ints at = numbers * 3, base = spread<Ints>((int32_t)vertex);
-    Ints i0 = pick<Ints>(corners, at) - base, i1 = pick<Ints>(corners, at + 1) - base, i2 = pick<Ints>(corners, at + 2) - base;
-    Columns a = pick_rows(spots, i0), b = pick_rows(spots, i1), c = pick_rows(spots, i2);
+    auto corner = [&](int i) { return columns_of([&](int lane) { return spots[triangles[numbers[lane]][i] - vertex]; }); };
+    Columns a = corner(0), b = corner(1), c = corner(2);
     Floats fx0 = a.a, fx1 = b.a, fx2 = c.a, fy0 = a.b, fy1 = b.b, fy2 = c.b, w0 = a.d, w1 = b.d, w2 = c.d;
     Floats low_fx = smaller(smaller(fx0, fx1), fx2), high_fx = larger(larger(fx0, fx1), fx2);
     Floats low_fy = smaller(smaller(fy0, fy1), fy2), high_fy = larger(larger(fy0, fy1), fy2);
     Floats nearest = smaller(smaller(a.c, b.c), c.c);
+    store(records.nearest, nearest), store(records.means, (a.c + b.c + c.c) * (float)(1.0 / 3.0));
     Ints plain = (nearest >= NEAR) & (low_fx > -NEARBY) & (high_fx < NEARBY) & (low_fy > -NEARBY) & (high_fy < NEARBY);
     Ints small = plain & (high_fx - low_fx <= 256.0f * SMALL) & (high_fy - low_fy <= 65536.0f);
     auto whole = [&](Floats x) { return convert<Ints>(plain ? x : Floats{}); }; // what is not plain may be beyond whole numbers
@@ -176,12 +179,12 @@ INLINE bool fill_box(const Canvas& canvas, const Records& records, int i, uint32
     uint32_t* place = canvas.samples + (int64_t)records.top[i] * canvas.stride + left;
     Words32 changed = {};
     for (;; left += LANES, place += LANES, value += LANES * step_x, a += LANES * sa, b += LANES * sb, c += LANES * sc) {
-        Words32 depth = ramp<Words32>(value, step_x);
-        Ints ea = ramp<Ints>(a, sa), eb = ramp<Ints>(b, sb), ec = ramp<Ints>(c, sc);
+        Words32 depth = value + STEPS * step_x;
+        Ints ea = a + (Ints)STEPS * sa, eb = b + (Ints)STEPS * sb, ec = c + (Ints)STEPS * sc;
         uint32_t* at = place;
         for (uint32_t row = records.rows[i]; row; row--, at += canvas.stride) {
             Words32 before = load<Words32>(at), now = (depth & DEPTH) | tag;
-            now = (ea | eb | ec) >= 0 ? now : Words32{};
+            now = smaller(now, (Words32)((ea & eb & ec) >> 31));
             Words32 after = larger(now, before);
             store(at, after);
             changed |= before ^ after;

@@ -234,7 +234,7 @@ static void pour_light(int64_t y, const Canvas& canvas, const Line& line, float 
         float inverse_u = 1.0f / pool.along, inverse_v = 1.0f / pool.across;
         over_blocks(row, part_of(row, f, pool.along, pool.across), [&](int64_t block, Floats at, Ints inside) {
             Floats u = value_at(f.u, at), v = value_at(f.v, at), part = pool.cone ? cone_light(u, v) : pool_light(u, v, inverse_u, inverse_v);
-            Words64 more = dimmed(spread<Words64>(colour), convert<Words64>(convert<Ints>((inside ? part : Floats{}) * level)));
+            Words64 more = dimmed(spread<Words64>(colour), (Words32)convert<Ints>((inside ? part : Floats{}) * level));
             uint64_t* glow = dark.glow + (block << BITS);
             if (dark.light_blocks[block]) more = more + load<Words64>(glow);
             store(glow, more);

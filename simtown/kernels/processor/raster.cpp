@@ -23,8 +23,7 @@ char* lay_out(char* begin, const Draw* in, Canvas& canvas, Scratch& scratch, Dar
     int64_t high = 2 * in->height + 1, most_tags = (1 << TAG_BITS) + LANES, pairs = pairs_of(in->strip), slots = in->slots;
     canvas.stride = (2 * in->strip + 1 + WIDE + 15) / 16 * 16;
     canvas.samples = memory.take<uint32_t>(high * canvas.stride + WIDE);
-    for (float*& column : scratch.columns) column = memory.take<float>(in->most_vertices + LANES);
-    scratch.spots = (float (*)[4])memory.take<float>(4 * (in->most_vertices + LANES));
+    scratch.spots = (float (*)[4])memory.take<float>(4 * (in->most_vertices + 2 * LANES)) + LANES; // the last mesh may begin before it
     scratch.facing = memory.take<int32_t>(in->most_faces + 2 * LANES);
     scratch.drawn = memory.take<int32_t>(most_tags);
     scratch.starts = memory.take<int32_t>(high);

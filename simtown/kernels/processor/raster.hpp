@@ -22,7 +22,6 @@ struct Flat {
 
 // Memory for the samples of a strip; triangle t (from 1) leaves its colour, instance and depth plane.
 struct Scratch {
-    float* columns[4];
     float (*spots)[4]; // of a mesh's vertices: x and y in whole 1/256 of a sample, depth, 1/depth
     int32_t *facing, *drawn, *starts, *following, *active, *bottoms, *shares;
     float (*colours)[4], (*planes)[4], *means, *cover;
@@ -34,7 +33,7 @@ struct Scratch {
 };
 
 // Fill what is left of a triangle that crosses the near plane or reaches far out.
-static bool fill_clipped(const Canvas& canvas, const Matrix& matrix, float focal, float cx, float cy, const Town& town, int64_t t, uint32_t tag)
+static bool fill_clipped(Canvas canvas, const Matrix& matrix, float focal, float cx, float cy, const Town& town, int64_t t, uint32_t tag)
 {
     Point spot[CUT_CORNERS], room[CUT_CORNERS];
     for (int i = 0; i < 3; i++) {
@@ -46,6 +45,31 @@ static bool fill_clipped(const Canvas& canvas, const Matrix& matrix, float focal
     bool seen = false;
     for (int i = 1; i < n - 1; i++) seen |= fill_triangle(canvas, corner(0), corner(i), corner(i + 1), tag);
     return seen;
+}
+
+// Ask for the tables of a mesh, which the caches rarely hold, before its turn: for their beginnings, which start the processor's
+// own prefetching.
+static void prefetch_mesh(const Town& town, int32_t mesh)
+{
+    int64_t vertex = town.vertex_start[mesh], triangle = town.triangle_start[mesh];
+    auto ask = [](const void* begin) {
+        for (int line = 0; line < 4; line++) __builtin_prefetch((const char*)begin + 64 * line);
+    };
+    for (const float* column : town.columns) ask(column + vertex);
+    ask(town.normals + triangle), ask(town.triangles + triangle), ask(town.materials + triangle), ask(town.body + triangle);
+}
+
+// Project the vertices of a mesh onto the grid of 1/256 of a sample.
+static void place_spots(const Matrix& matrix, float focal, float cx, float cy, const Town& town, int64_t begin, int64_t vertices, float (*spots)[4])
+{
+    for (int64_t i = 0; i < vertices; i += LANES) {
+        int64_t v = least(begin + i, town.vertices - LANES); // never beyond the last one
+        Floats x = load<Floats>(town.columns[0] + v), y = load<Floats>(town.columns[1] + v), z = load<Floats>(town.columns[2] + v);
+        auto along = [&](const float* row) { return row[0] * x + row[1] * y + row[2] * z + row[3]; };
+        Floats depth = along(matrix.m[2]), inverse = 1.0f / larger(depth, spread<Floats>(1e-3f));
+        Floats across = cx + focal * (along(matrix.m[0]) * inverse), down = cy - focal * (along(matrix.m[1]) * inverse);
+        store_rows(spots + (v - begin), {floored(across * SNAP + 0.5f), floored(down * SNAP + 0.5f), depth, inverse});
+    }
 }
 
 // The colour of a material, or the tint that a thing of this style has instead.
@@ -78,7 +102,7 @@ static void finish_faces(int64_t before, int64_t count, uint8_t number, const Ma
 
 // Transform, cull, shade and fill every instance of one scene. Returns how many triangles lie flat on the ground, or -1 if
 // there are too many triangles.
-static int64_t draw_instances(const float* view, const float* light, const Town& town, const Things& things, const Canvas& canvas,
+static int64_t draw_instances(const float* view, const float* light, const Town& town, const Things& things, Canvas canvas,
                               bool geometry, Scratch& scratch)
 {
     float (*const spots)[4] = scratch.spots;
@@ -99,6 +123,7 @@ static int64_t draw_instances(const float* view, const float* light, const Town&
         if (mesh < 0) continue;
         const Pose& pose = things.poses[k];
         Matrix matrix = object_to_camera(view, pose);
+        if (k + 1 < things.count && things.meshes[k + 1] >= 0) prefetch_mesh(town, things.meshes[k + 1]);
         float radius = town.radius[mesh] * pose.scale;
         if (unseen(view, sides, matrix, radius, town.girths[mesh] * pose.scale)) continue;
         bool ground = k == 0, vehicle = town.roles[mesh] & VEHICLE;
@@ -106,40 +131,36 @@ static int64_t draw_instances(const float* view, const float* light, const Town&
         const float (*plain)[9] = scratch.plain[vehicle];
         bool reaching = (fabsf(matrix.m[0][3]) + fabsf(matrix.m[1][3]) + radius) * focal * (SNAP / NEAR) > (float)(REACH / 2);
         int64_t v0 = town.vertex_start[mesh], vertices = town.vertex_start[mesh + 1] - v0;
-        const float* columns[3] = {town.columns[0] + v0, town.columns[1] + v0, town.columns[2] + v0};
-        project(matrix, focal, cx, cy, columns, vertices, scratch.columns);
-        float *__restrict across = scratch.columns[0], *__restrict down = scratch.columns[1];
-        for (int64_t i = 0; i < vertices; i++) across[i] = floorf(across[i] * SNAP + 0.5f), down[i] = floorf(down[i] * SNAP + 0.5f);
-        for (int64_t i = 0; i < vertices; i += LANES)
-            store_rows(spots + i, {load<Floats>(across + i), load<Floats>(down + i), load<Floats>(scratch.columns[2] + i), load<Floats>(scratch.columns[3] + i)});
+        place_spots(matrix, focal, cx, cy, town, v0, vertices, spots);
         Point eye = eye_from(view, pose), sunlight = sun_from(light, pose);
         int32_t* facing = scratch.facing;
         int64_t faces = 0, begin = town.triangle_start[mesh], end = town.triangle_start[mesh + 1];
         for (int64_t i = begin; i < end; i += LANES) { // without a branch, that half the time would be guessed wrong
-            Ints number = ramp<Ints>((int32_t)i, 1), faces_eye;
-            Columns n = pick_rows(town.normals, smaller(number, spread<Ints>((int32_t)end - 1)));
-            faces_eye = (n.a * eye.x + n.b * eye.y + n.c * eye.z > n.d) & (number < (int32_t)end);
-            for (int lane = 0; lane < LANES; lane++) facing[faces] = (int32_t)i + lane, faces -= faces_eye[lane];
+            int64_t at = least(i, town.triangles_count - LANES); // never beyond the last one
+            Ints number = ramp<Ints>((int32_t)at, 1), faces_eye;
+            Columns n = columns_of([&](int lane) { return town.normals[at + lane]; });
+            faces_eye = (n.a * eye.x + n.b * eye.y + n.c * eye.z > n.d) & (number >= (int32_t)i) & (number < (int32_t)end);
+            for (int lane = 0; lane < LANES; lane++) facing[faces] = (int32_t)at + lane, faces -= faces_eye[lane];
         }
         for (int i = 0; i < LANES; i++) facing[faces + i] = (int32_t)begin;
         int64_t before = count;
         for (int64_t face = 0; face < faces; face++) {
             if (count + 1 >= MOST_TRIANGLES) return -1;
             int lane = (int)(face % LANES);
-            if (lane == 0) set_up(canvas, spots, town.triangles, load<Ints>(facing + face), v0, records);
+            if (lane == 0) set_up(canvas, spots, town.triangles, facing + face, v0, records);
             uint32_t todo = records.todo[lane], tag = (uint32_t)(count + 1);
             if (todo == EMPTY) continue;
             int64_t t = facing[face];
             const int32_t* triangle = town.triangles[t];
             int64_t i0 = triangle[0] - v0, i1 = triangle[1] - v0, i2 = triangle[2] - v0;
-            float d0 = spots[i0][2], d1 = spots[i1][2], d2 = spots[i2][2], nearest = least(least(d0, d1), d2);
+            float nearest = records.nearest[lane];
             bool seen;
             if (todo == BOX) {
                 seen = fill_box(canvas, records, lane, tag);
             } else {
                 auto far_out = [&](int64_t i) { return most(fabsf(spots[i][0]), fabsf(spots[i][1])) > (float)REACH; };
                 if (nearest < NEAR || (reaching && (far_out(i0) || far_out(i1) || far_out(i2)))) {
-                    if (most(most(d0, d1), d2) <= NEAR) continue;
+                    if (most(most(spots[i0][2], spots[i1][2]), spots[i2][2]) <= NEAR) continue;
                     seen = fill_clipped(canvas, matrix, focal, cx, cy, town, t, tag);
                 } else {
                     auto corner = [&](int64_t i) { return Corner{(int64_t)spots[i][0], (int64_t)spots[i][1], spots[i][3]}; };
@@ -158,8 +179,8 @@ static int64_t draw_instances(const float* view, const float* light, const Town&
             } else {
                 float glance = 0;
                 if (kind == GLASS || kind == WINDOW) {
-                    auto middle = [&](const float* column) { return (column[i0] + column[i1] + column[i2]) * (float)(1.0 / 3.0); };
-                    glance = glance_of(middle(columns[0]) - eye.x, middle(columns[1]) - eye.y, middle(columns[2]) - eye.z, nx, ny, nz);
+                    auto middle = [&](const float* column) { return (column[triangle[0]] + column[triangle[1]] + column[triangle[2]]) * (float)(1.0 / 3.0); };
+                    glance = glance_of(middle(town.columns[0]) - eye.x, middle(town.columns[1]) - eye.y, middle(town.columns[2]) - eye.z, nx, ny, nz);
                 }
                 // hills stand upright, and snow lies on them all the same
                 float upward = ground ? most(nz, 0.55f) : nz;
@@ -167,7 +188,7 @@ static int64_t draw_instances(const float* view, const float* light, const Town&
             }
             float* row = scratch.colours[count];
             row[0] = colour.r, row[1] = colour.g, row[2] = colour.b, row[3] = light[DENSITY] * (kind == CLOUD ? 0.25f : 1.0f);
-            scratch.means[count] = (d0 + d1 + d2) * (float)(1.0 / 3.0), scratch.drawn[count] = (int32_t)t;
+            scratch.means[count] = records.means[lane], scratch.drawn[count] = (int32_t)t;
             if (ground && (kind == GROUND || kind == ROAD || nz > 0.5f)) {
                 bool green = town.palette[material][1] > 1.1f * town.palette[material][0], near_by = nearest < NEAR;
                 float top = least(least(spots[i0][1], spots[i1][1]), spots[i2][1]), bottom = most(most(spots[i0][1], spots[i1][1]), spots[i2][1]);
@@ -189,14 +210,16 @@ static int64_t draw_instances(const float* view, const float* light, const Town&
 // known of three rows: the first one, and twice the second.
 static void filter_row(int64_t y, int64_t width, uint8_t* out, Scratch& scratch)
 {
+    const uint64_t *evens = scratch.evens, *odds = scratch.odds;
+    uint64_t* sums = scratch.sums;
     for (int64_t x = 0; x < width; x += LANES) {
-        Words64 line = load<Words64>(scratch.evens + x) + (load<Words64>(scratch.odds + x) << 1) + load<Words64>(scratch.evens + x + 1);
-        Words64 before = load<Words64>(scratch.sums + x);
+        Words64 line = load<Words64>(evens + x) + (load<Words64>(odds + x) << 1) + load<Words64>(evens + x + 1);
+        Words64 before = load<Words64>(sums + x);
         if (y % 2 == 1) {
-            store(scratch.sums + x, before + (line << 1));
+            store(sums + x, before + (line << 1));
             continue;
         }
-        store(scratch.sums + x, line);
+        store(sums + x, line);
         if (y == 0) continue;
         Words64 total = before + line + HALF;
         Words32 colour = convert<Words32>((total >> 8 & 0xFF) | (total >> 21 & 0xFF00) | (total >> 34 & 0xFF0000));
@@ -204,7 +227,9 @@ static void filter_row(int64_t y, int64_t width, uint8_t* out, Scratch& scratch)
         Each each = (Each)colour;
         Each low = __builtin_shufflevector(each, each, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 16, 17, 18, 20, 21, 22, 24, 25, 26, 28, 29, 30, -1, -1, -1, -1, -1, -1, -1, -1);
         if (x + LANES <= width) memcpy(out + 3 * x, &low, 3 * LANES);
-        else memcpy(out + 3 * x, &low, 3 * (width - x));
+        else
+            for (int i = 0; i < 3 * LANES; i++)
+                if (i < 3 * (width - x)) out[3 * x + i] = low[i];
     }
 }
 
@@ -220,8 +245,8 @@ static void finish_ground(int64_t pairs, bool wet, bool lit, Scratch& scratch, c
         for (uint64_t* line : lines) {
             Words64 colour = load<Words64>(line + at), flag = colour >> FLAGS;
             colour = colour & COLOUR;
-            if (darkened) colour = dimmed(colour, flag > 0 ? convert<Words64>(load<Ints>(dark.levels + at)) : spread<Words64>((uint64_t)256));
-            if (mirrors) colour = mix(colour, load<Words64>(scratch.mirrored + at), flag > (uint64_t)GRASS ? convert<Words64>(load<Ints>(scratch.shares + at)) : nothing);
+            if (darkened) colour = dimmed(colour, convert<Ints>(flag) > 0 ? load<Words32>(dark.levels + at) : spread<Words32>(256u));
+            if (mirrors) colour = mix(colour, load<Words64>(scratch.mirrored + at), convert<Ints>(flag) > (int)GRASS ? load<Words32>(scratch.shares + at) : Words32{});
             if (lighted) colour = lighten(colour, flag > 0 ? load<Words64>(dark.glow + at) : nothing);
             store(line + at, colour);
         }
@@ -242,14 +267,14 @@ static void look_down(const float* view, const float* light, int64_t y, float de
         Ints flag = convert<Ints>(load<Words64>(scratch.evens + at) >> FLAGS), bottom = load<Ints>(scratch.bottoms + at);
         Floats below = convert<Floats>((int32_t)y - bottom), share = 1.0f - below * inverse;
         Ints seen = (flag > 0) & (bottom >= 0) & (share > 0.0f);
-        store(scratch.bottoms + at, flag == 0 ? spread<Ints>((int32_t)y) : bottom);
+        store(scratch.bottoms + at, larger(bottom, flag == 0 ? spread<Ints>((int32_t)y) : spread<Ints>(-1)));
         scratch.wet_blocks[block] = any(seen);
         if (!scratch.wet_blocks[block]) continue;
         below = below * stretch;
         Ints upper = larger(bottom - convert<Ints>(below * 0.8f), Ints{}), lower = larger(bottom - convert<Ints>(below * 1.2f), Ints{});
         Words32 column = ramp<Words32>((uint32_t)(2 * at), 2u), stride = spread<Words32>((uint32_t)canvas.stride);
         auto colours = [&](Ints rows) { return pick<Words64>(scratch.packed, pick<Words32>(canvas.samples, (Words32)rows * stride + column) & TAG); };
-        store(scratch.mirrored + at, mix(colours(upper), colours(lower), 128));
+        store(scratch.mirrored + at, mix(colours(upper), colours(lower), spread<Words32>(128u)));
         Floats strongest = flag == (int32_t)TARMAC ? spread<Floats>(road) : spread<Floats>(paved);
         store(scratch.shares + at, seen ? convert<Ints>(strongest * share) : Ints{});
     }
@@ -287,9 +312,19 @@ static void resolve_colour(const float* view, const float* light, const Canvas& 
             j++;
         }
         const uint32_t* row = canvas.samples + y * canvas.stride;
-        for (int64_t x = 0; x < pairs; x++) {
-            scratch.evens[x] = scratch.packed[row[2 * x] & TAG];
-            scratch.odds[x] = scratch.packed[row[2 * x + 1] & TAG];
+        const uint64_t* packed = scratch.packed;
+        uint64_t *__restrict evens = scratch.evens, *__restrict odds = scratch.odds;
+        for (int64_t x = 0; x < pairs; x += LANES) {
+            Samples tags = load<Samples>(row + 2 * x) & TAG;
+            if (same(tags)) {
+                Words64 colour = spread<Words64>(packed[tags[0]]);
+                store(evens + x, colour), store(odds + x, colour);
+                continue;
+            }
+            for (int64_t i = x; i < x + LANES; i++) {
+                evens[i] = packed[row[2 * i] & TAG];
+                odds[i] = packed[row[2 * i + 1] & TAG];
+            }
         }
         if (line.depth > 0) {
             if (y % 2 == 0 || !any_sample) {
@@ -313,21 +348,23 @@ static void resolve_colour(const float* view, const float* light, const Canvas& 
 static void resolve_geometry(const float* view, const Canvas& canvas, int64_t columns, int64_t left, int64_t width, int64_t height,
                              const Scratch& scratch, float* depth_out, uint8_t* ids_out)
 {
-    float inverse_focal = 1.0f / view[12];
+    const float inverse_focal = 1.0f / view[12], middle = view[13];
+    const float (*const planes)[4] = scratch.planes;
+    const uint8_t* const owners = scratch.owners;
     for (int64_t y = 0; y < height; y++) {
         float ray_y = (view[14] - (float)y - 0.5f) * inverse_focal;
         const uint32_t* middles = canvas.samples + (2 * y + 1) * canvas.stride;
         float* depths = depth_out + y * width + left;
         uint8_t* ids = ids_out + y * width + left;
         for (int64_t x = 0; x < columns; x += LANES) {
-            Words32 a = load<Words32>(middles + 2 * x), b = load<Words32>(middles + 2 * x + LANES);
-            Ints tag = (Ints)(__builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15) & TAG);
-            Floats ray_x = (convert<Floats>(ramp<Ints>((int32_t)(x + left), 1)) + 0.5f - view[13]) * inverse_focal;
-            Columns p = pick_rows(scratch.planes, tag);
-            Floats depth = p.d / (p.a * ray_x + p.b * ray_y + p.c);
-            Bytes owners = pick<Bytes>(scratch.owners, tag);
-            put(depths + x, depth, columns - x);
-            put(ids + x, owners, columns - x);
+            Samples samples = load<Samples>(middles + 2 * x);
+            uint32_t tags[LANES]; // read before anything is written: nothing is read twice
+            store(tags, __builtin_shufflevector(samples, samples, 1, 3, 5, 7, 9, 11, 13, 15) & TAG);
+            Columns p = pick_rows(planes, tags);
+            Bytes owned = pick<Bytes>(owners, tags);
+            Floats ray_x = (convert<Floats>(ramp<Ints>((int32_t)(x + left), 1)) + 0.5f - middle) * inverse_focal;
+            put(depths + x, p.d / (p.a * ray_x + p.b * ray_y + p.c), columns - x);
+            put(ids + x, owned, columns - x);
         }
     }
 }

@@ -13,7 +13,7 @@ enum { KIND = 4, CAMERA, ANSWER, WEATHER, STREET, PHRASING, PAINT, COMPONENTS };
 // for it, and draws of kinds before an example is impossible.
 enum { CAP = 10000, PATIENCE = 40, SCENES_A_KIND = 10, ROUNDS = CAP / PATIENCE, DRAWS = 30 };
 
-// What examples are sampled from; `SamplingPlan` in simtown/language/asking/paper.py describes it.
+// What examples are sampled from; `plan_of` in simtown/language/asking/paper.py makes it.
 struct Plan {
     const uint64_t (*keys)[2];
     const double *subject, *object, *sums;

@@ -4,6 +4,8 @@
 #include "heaven.hpp"
 #include "packing.hpp"
 
+INLINE Words32 cloud_tags(Floats sum, float cover) { return SKY + (Words32)convert<Ints>(cloud_level(sum, cover)); }
+
 // Fill empty samples with the numbers of cloud levels: smooth noise on a ceiling in perspective, one value for every 2 x 2
 // samples. What is drawn later lies nearer and replaces them.
 static void cover_sky(const float* view, const float* light, uint32_t seed, const Canvas& canvas, float* __restrict cover)
@@ -29,9 +31,10 @@ static void cover_sky(const float* view, const float* light, uint32_t seed, cons
             }
         }
         uint32_t *upper = canvas.samples + y * canvas.stride, *lower = canvas.samples + least(y + 1, canvas.height - 1) * canvas.stride;
-        for (int64_t x = 0; x < half; x++) {
-            uint32_t level = cloud_tag(cover[x], covered);
-            upper[2 * x] = upper[2 * x + 1] = lower[2 * x] = lower[2 * x + 1] = level;
+        for (int64_t x = 0; x < half; x += LANES) {
+            Words32 level = cloud_tags(load<Floats>(cover + x), covered);
+            Samples pairs = __builtin_shufflevector(level, level, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+            store(upper + 2 * x, pairs), store(lower + 2 * x, pairs);
         }
     }
 }
@@ -43,5 +46,6 @@ static void paint_sky(const float* view, const float* light, int64_t y, uint64_t
     uint64_t sky = pack(colours.clear), covered = pack(colours.cloud);
     packed[0] = packed[SKY] = sky;
     if (light[COVER] > 0 && paints_clouds(row_slope(view, (int)y)))
-        for (u32 level = 0; level < SKY_LEVELS; level++) packed[SKY + level] = mix(sky, covered, (uint64_t)cloud_share(level));
+        for (u32 level = 0; level < SKY_LEVELS; level += LANES)
+            store(packed + SKY + level, mix(spread<Words64>(sky), spread<Words64>(covered), cloud_share(ramp<Words32>(level, 1u))));
 }

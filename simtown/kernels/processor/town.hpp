@@ -21,7 +21,7 @@ struct Town {
     const float (*palette)[3];
     const uint8_t* kinds;
     const float (*tints)[3];
-    int64_t materials_count;
+    int64_t materials_count, vertices, triangles_count;
 };
 
 // The town among the arguments of an entry point.
@@ -31,7 +31,8 @@ template <class Arguments> static inline Town town_of(const Arguments* in)
     return {{in->columns, in->columns + v, in->columns + 2 * v}, in->vertex_start, (const int32_t (*)[3])in->triangles,
             in->triangle_start, (const float (*)[4])in->normals, in->materials, in->parts, in->body, (const float (*)[3])in->hull,
             in->hull_start, (const float (*)[5])in->lamps, in->lamp_start, in->radius, in->girths, (const float (*)[4])in->bases,
-            in->roles, (const float (*)[3])in->palette, in->kinds, (const float (*)[3])in->tints, in->materials_count};
+            in->roles, (const float (*)[3])in->palette, in->kinds, (const float (*)[3])in->tints, in->materials_count, v,
+            in->triangles_count};
 }
 
 // The things of a scene by slot, the ground first: mesh (-1: none), pose, style and paint.

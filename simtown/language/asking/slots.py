@@ -202,7 +202,7 @@ def _never_both(one: str, other: str) -> bool:
 
 
 def _asks_unseen_heading(form: Form) -> bool:
-    """Whether a program hangs on a heading, and names a kind of which no picture shows it."""
+    """Whether a program depends on a heading, and names a kind of which no picture shows it."""
     words = {part for node in form.forms() for part in node.parts if isinstance(part, str)}
     return not words.isdisjoint(HEADING) and not words.isdisjoint(ENDS_ALIKE)
 

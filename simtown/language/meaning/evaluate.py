@@ -140,7 +140,7 @@ def _run(
     for name in ("lane", "direction", "kind", "group"):
         value[:, :, _VALUES.index(name)] = getattr(views, name)[:, :v]
     colours, hides = np.zeros((scenes, v, len(COLOURS)), np.int8), np.zeros((scenes, v), np.int8)
-    # what takes long is worked out only where a program asks for it
+    # expensive columns are computed only for programs that use them
     coloured, pictured = (
         np.unique(at[np.isin(programs, words).any(axis=1)]) for words in (_COLOURED, _PICTURED)
     )

@@ -85,7 +85,7 @@ COLOUR_PIXELS = 24
 SMALL_PICTURE = 64
 #: Shares of a vehicle that are hidden between the values of "hidden".
 HIDDEN = (0.03, 1 / 3)
-#: By border of :data:`HIDDEN`, the share within which neither value is said.
+#: By border of :data:`HIDDEN`, shares that differ from it by less than this count as neither.
 HIDDEN_MARGIN = (0.028, 0.05)
 #: In a town, a smaller share of a thing that another one hides is too little to say.
 TOWN_HIDING = 0.005

@@ -80,7 +80,7 @@ def also_shown(kinds: Collection[str]) -> frozenset[str]:
     Where one of these is in sight, how many things of `kinds` the picture shows is not clear.
     """
     alike = [
-        others for things, others in (*_ALIKE, (STREET["person"], _with_people())) if {*things} & {*kinds}
+        others for things, others in (*_alike(), (STREET["person"], _with_people())) if {*things} & {*kinds}
     ]
     return frozenset().union(*alike) - frozenset(kinds)
 
@@ -97,8 +97,13 @@ _ALIKE = (
     (("bench",), ("square", "park", "bus shelter", *_SITTING)),
     (("fountain", "planter", "lilac planter"), ("square",)),
     (("stop sign",), ("school bus",)),
-    *(((kind,), (*called_by(kind), *perhaps_called_by(kind))) for kind in PROPS),
 )
+
+
+@cache
+def _alike() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """Of all street things what could be taken for them."""
+    return (*_ALIKE, *(((kind,), (*called_by(kind), *perhaps_called_by(kind))) for kind in PROPS))
 
 
 @cache

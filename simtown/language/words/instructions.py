@@ -37,10 +37,32 @@ def prompt(question: str, answer_type: str, choices: Sequence[str]) -> str:
     return f"{question} {instruction(answer_type, choices)}"
 
 
-def user_message(text: str, png: bytes | None) -> dict[str, Any]:
-    """A message of a user in OpenAI's content parts: perhaps a PNG file as a data URL, and a text."""
-    content: list[dict[str, Any]] = [{"type": "text", "text": text}]
-    if png is not None:
-        url = f"data:image/png;base64,{b64encode(png).decode()}"
-        content.insert(0, {"type": "image_url", "image_url": {"url": url}})
-    return {"role": "user", "content": content}
+def user_message(text: str, *pngs: bytes, is_behind: bool = False) -> dict[str, Any]:
+    """A message of a user in OpenAI's content parts: PNG files as data URLs, and a text.
+
+    Args:
+        text: the question.
+        pngs: PNG files.
+        is_behind: whether they stand behind the text.
+    """
+    urls = [f"data:image/png;base64,{b64encode(png).decode()}" for png in pngs]
+    pictures = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+    return {"role": "user", "content": message_parts(text, pictures, is_behind)}
+
+
+def message_parts(
+    text: str, pictures: Sequence[dict[str, Any]], is_behind: bool = False
+) -> list[dict[str, Any]]:
+    """The parts of a message: a picture and a text, or several pictures, each behind its name, "Picture 1:".
+
+    Args:
+        text: the question.
+        pictures: parts that hold a picture each.
+        is_behind: whether they stand behind the text.
+    """
+    content = []
+    for number, picture in enumerate(pictures, 1):
+        name = [{"type": "text", "text": f"Picture {number}:"}] if len(pictures) > 1 else []
+        content += [*name, picture]
+    words = [{"type": "text", "text": text}]
+    return [*words, *content] if is_behind else [*content, *words]

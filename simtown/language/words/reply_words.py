@@ -42,12 +42,46 @@ most of it,all of it,two thirds,completely hidden
 box | left third | left
 box | middle third | middle,centre,center,central
 box | right third | right
+motion | right | rightward,rightwards,to the right
+motion | left | leftward,leftwards,to the left
+motion | still | stands,stands still,standing still,stationary,not moving,does not move,doesn't move
+drive | forwards | forward,ahead
+drive | backwards | backward,in reverse,reverse,reversing,backing up,backs up
+pace | goes on | steady,constant,constant speed,same speed,keeps its speed,no change
+pace | speeds up | accelerates,accelerating,speeding up,faster
+pace | slows down | decelerates,decelerating,slowing down,slower,brakes
+pace | starts | starting,begins to move,starts moving
+pace | stops | stopping,comes to a stop,halts,stops moving
+change | nothing | none,no change,nothing changed,unchanged
+change | turned | turns,turned around,rotated
+change | painted | repainted,changed colour,changed color,another colour,another color
+change | moved | moves
+change | exchanged | replaced,swapped
+change | came | appeared,arrived
+change | went | disappeared,left,vanished,gone
+camera | left | to the left
+camera | right | to the right
+camera | nearer | closer
+camera | farther | further,further away,farther away
+camera | higher | above
+camera | lower | below
 """
 #: By type of answer and answer, what may be said for it beside the answer itself, separated by commas.
 WORDS: dict[str, dict[str, str]] = {"count": {}, "kind": {}, "group": {}, "metres": {}}
 for _row in _ANSWERS.strip().splitlines():
     _type, _answer, _others = re.split(r" \| ?", _row)
     WORDS.setdefault(_type, {})[_answer] = _others
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight")
+_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+WORDS["picture"] = {
+    f"picture {number}": f"{number},{word},picture {word},{place},the {place} picture,image {number}"
+    for number, (word, place) in enumerate(zip(_NUMBERS, _PLACES, strict=True), 1)
+}
+WORDS["place"] = {
+    place: f"{number},{word},the {place},number {number},number {word}"
+    for number, (word, place) in enumerate(zip(_NUMBERS, _PLACES, strict=True), 1)
+}
+WORDS |= {"seat": WORDS["picture"], "moment": WORDS["truth"]}
 #: Capital letters that are an answer alone; options that are asked come first.
 LETTERS = {"truth": {"Y": "yes", "N": "no"}}
 

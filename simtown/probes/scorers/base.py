@@ -32,6 +32,8 @@ class ScorerSettings:
     dtype: str = option("float32", "Of the weights.", choices=("float32", "bfloat16", "float16"))
     policy: Policy = option("left-to-right", "For words of several sub-words.", choices=POLICIES)
     variant: Variant = option("original", "Of pseudo-log-likelihood.", choices=get_args(Variant))
+    chat: bool = option(False, "Whether a causal model is asked through its chat template.")
+    revision: str | None = option(None, "Of a model of the hub.")
     tokens: int = option(
         1024, "Of a batch at most, with padding; 1,024 suits a CPU, a GPU takes more.", low=1
     )
@@ -81,8 +83,16 @@ class Scorer:
         """
         raise UnableError(f"{self.name} {self.limitation}")
 
-    def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
-        """Of every text's tokens: conditional ones of causal models, pseudo-likelihoods of masked ones."""
+    def sequence_logprobs(
+        self, texts: Sequence[str], begins: Sequence[int] | None = None
+    ) -> list[TokenScores]:
+        """Of every text's tokens: conditional ones of causal models, pseudo-likelihoods of masked ones.
+
+        Args:
+            texts: (n) texts.
+            begins: of each text the character from which on tokens are scored; None: 0. What stands before
+                is a context.
+        """
         raise UnableError(f"{self.name} {self.limitation}")
 
     def embed(

@@ -1,11 +1,79 @@
-"""Batches of requests: each distinct one once, those of like length together, within a budget of tokens."""
+"""Batches of requests: each distinct one once, those of like length together, within a budget of tokens.
+
+Rows that begin alike can be one tree, whose nodes are their tokens: a model reads what they share once.
+"""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, TypeVar
 
 import numpy as np
 
 T = TypeVar("T", bound=Hashable)
+#: A tree has at most so many nodes, or twice those of its first row.
+NODES = 64
+#: The end of a node that has none yet.
+OPEN = 1 << 40
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Rows of tokens that begin alike, as nodes in depth-first order.
+
+    Attributes:
+        ids: the token of every node.
+        depths: of every node; the first has 0.
+        ends: of every node the first node behind it that does not go on from it: a node `j` goes on from a
+            node `i`, or is it, where `i <= j < ends[i]`.
+    """
+
+    ids: list[int] = field(default_factory=list)
+    depths: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+    @property
+    def branches(self) -> bool:
+        """Whether it is more than one row."""
+        return min(self.ends) < OPEN
+
+
+def shared(a: Sequence[Any], b: Sequence[Any]) -> int:
+    """How many entries two sequences begin with alike."""
+    return next((i for i, x, y in zip(count(), a, b) if x != y), min(len(a), len(b)))
+
+
+def grow(rows: Sequence[Sequence[int]], most: int) -> tuple[list[Tree], list[tuple[int, list[int]]]]:
+    """Trees of all rows; of every row the number of its tree, and its nodes there.
+
+    Args:
+        rows: none empty.
+        most: nodes of a tree of several rows; 0 if trees may not branch, so that only a row that another one
+            begins with shares its tree.
+    """
+    trees: list[Tree] = []
+    places: list[tuple[int, list[int]]] = [(0, [])] * len(rows)
+    before: Sequence[int] = ()
+    path: list[int] = []
+    for number in sorted(range(len(rows)), key=lambda number: tuple(rows[number]), reverse=True):
+        row = rows[number]
+        known = shared(row, before)
+        new = len(row) - known
+        room = min(most, max(NODES, 2 * len(row))) - new
+        if not trees or (new and (4 * known < len(row) or len(trees[-1].ids) > room)):
+            trees.append(Tree())
+            path, known, new = [], 0, len(row)
+        tree, begin = trees[-1], len(trees[-1].ids)
+        if new:
+            for node in path[known:]:
+                tree.ends[node] = begin
+            path = [*path[:known], *range(begin, begin + new)]
+            tree.ids.extend(row[known:])
+            tree.depths.extend(range(known, len(row)))
+            tree.ends.extend([OPEN] * new)
+            before = row
+        places[number] = len(trees) - 1, path[: len(row)]
+    return trees, places
 
 
 def distinct(items: Iterable[T]) -> tuple[list[T], list[int]]:

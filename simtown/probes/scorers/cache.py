@@ -52,10 +52,14 @@ class Cached(Scorer):
             answers |= self._keep([keys[i] for i in new], rows)
         return np.array([answers[key].logprobs for key in keys]).reshape(len(contexts), len(targets))
 
-    def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
-        keys, answers, new = self._known(["sequence"], texts)
+    def sequence_logprobs(
+        self, texts: Sequence[str], begins: Sequence[int] | None = None
+    ) -> list[TokenScores]:
+        requests = texts if begins is None else list(zip(texts, begins, strict=True))
+        keys, answers, new = self._known(["sequence"], requests)
         if new:
-            scores = self._scorer.sequence_logprobs([texts[i] for i in new])
+            new_begins = () if begins is None else ([begins[i] for i in new],)
+            scores = self._scorer.sequence_logprobs([texts[i] for i in new], *new_begins)
             answers |= self._keep([keys[i] for i in new], scores)
         return [answers[key] for key in keys]
 

@@ -4,10 +4,10 @@ The vocabulary projection is the dearest part of a small model, and few position
 on the tower keeps the hidden states of those alone, whatever the architecture's head.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,21 +15,21 @@ import torch
 from simtown.core.pretrained import quietly
 from simtown.core.progress import progress_of
 from simtown.probes.scorers.base import Ability, Pooling, Scorer, ScorerSettings, Spans, TokenScores
-from simtown.probes.scorers.batching import buckets, distinct
-from simtown.probes.scorers.spelling import Tokens, lead_of, spell, split_at_blank, touching, words_of
+from simtown.probes.scorers.batching import OPEN, Tree, buckets, distinct
+from simtown.probes.scorers.spelling import (
+    Tokens,
+    lead_of,
+    spell,
+    split_at_blank,
+    touching,
+    visible,
+    words_of,
+)
 
 #: Most numbers that one batch's logits may hold: 1 GiB of float32.
 LOGITS = 1 << 28
 #: What rounding changes at most in a state computed in float32, as a share of its largest number or of 1.
 ROUNDING = 1e-4
-
-
-class TokenQuery(NamedTuple):
-    """A question to a model: how likely are `tokens` at position `at` of the text of tokens `ids`?"""
-
-    ids: Tokens
-    at: int
-    tokens: Collection[int]
 
 
 class Transformer(Scorer):
@@ -45,6 +45,8 @@ class Transformer(Scorer):
     """
 
     abilities: frozenset[Ability] = frozenset({"embed", "word_vector"})
+    #: Tokens that a text stands behind.
+    lead: Tokens = ()
     #: Whether a whole text's vector is the model's own projection (CLIP's).
     projects = False
     limitation = "has no language-modelling head, so no probabilities: give a masked or a causal model"
@@ -58,11 +60,10 @@ class Transformer(Scorer):
         self.device = torch.device(settings.device)
         self.longest = min(tokenizer.model_max_length, positions(model))
         self._pad = tokenizer.pad_token_id or 0
-        vocabulary = max(getattr(model.config, "vocab_size", 1), 1)
+        vocabulary = max(getattr(model.config.get_text_config(), "vocab_size", 1), 1)
         self._budget = max(1, min(settings.tokens, LOGITS // vocabulary))
-        model.eval().requires_grad_(False)
-        self.sees_padding = sees_padding(model, tokenizer)  # in float32, whose rounding is small
-        self.model = model.to(self.device, getattr(torch, settings.dtype))
+        self.model = model.eval().requires_grad_(False).to(self.device, getattr(torch, settings.dtype))
+        self.sees_padding = sees_padding(model, tokenizer)
 
     def token_ids(self, text: str) -> Tokens:
         """Token numbers without the special ones."""
@@ -95,7 +96,7 @@ class Transformer(Scorer):
         for text, encoding in zip(texts, encodings, strict=True):
             if not text.strip():
                 raise ValueError(f"{self.name} was given an empty text")
-            self._check_length(len(encoding.ids), text)
+            self._check_length(len(encoding) + len(self.lead), text)
         return encodings
 
     def _check_length(self, tokens: int, text: str) -> None:
@@ -223,58 +224,79 @@ class LanguageModel(Transformer):
         """(n, s) log-probabilities of the spellings at the gap of each context."""
         raise NotImplementedError
 
-    def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
-        """Texts that begin alike share the projection to the vocabulary, the dearest part of a small model,
-        where the model reads only forward: each distinct beginning is asked once for all that follows it.
-        """
-        unique, where = distinct(texts)
-        encoded = self._encoded(unique, special=not self.forward)
-        tokens_at: dict[tuple[Tokens, int], dict[int, int]] = {}
-        looks = []
-        for encoding, text in zip(encoded, unique, strict=True):
-            for ids, at, token in self._looks(encoding, text):
-                place = (ids[: at + 1] if self.forward else ids, at)
-                columns = tokens_at.setdefault(place, {})
-                looks.append((place, columns.setdefault(token, len(columns))))
-        queries = [TokenQuery(ids, at, list(columns)) for (ids, at), columns in tokens_at.items()]
-        answers = dict(zip(tokens_at, self.query_logprobs(queries), strict=True))
-        logprobs = np.array([answers[place][column] for place, column in looks])
-        scores, begin = [], 0
-        for text, encoding in zip(unique, encoded, strict=True):
-            mask = zip(encoding.offsets, encoding.special_tokens_mask, strict=True)
-            words = words_of(text, [offsets for offsets, special in mask if not special])
-            scores.append(TokenScores(logprobs[begin : begin + len(words)], words))
-            begin += len(words)
+    def sequence_logprobs(
+        self, texts: Sequence[str], begins: Sequence[int] | None = None
+    ) -> list[TokenScores]:
+        unique, where = distinct(zip(texts, begins or [0] * len(texts), strict=True))
+        encoded = self._encoded([text for text, _ in unique], special=not self.forward)
+        scored, words = [], []
+        for encoding, (text, begin) in zip(encoded, unique, strict=True):
+            special, offsets = encoding.special_tokens_mask, encoding.offsets
+            own = [place for place, is_special in enumerate(special) if not is_special]
+            if begin:
+                own = [place for place in own if visible(text, *offsets[place]) >= begin]
+            scored.append(own)
+            words.append(words_of(text, [offsets[place] for place in own]))
+        rows, looks = self._looks(encoded, scored)
+        logprobs = np.split(self.look_logprobs(rows, looks), np.cumsum([len(own) for own in scored])[:-1])
+        scores = [TokenScores(*pair) for pair in zip(logprobs, words, strict=True)]
         return [scores[place] for place in where]
 
-    def _looks(self, encoding: Any, text: str) -> Iterator[tuple[Tokens, int, int]]:
-        """For every token of an encoded text: what the model reads, where it is looked at, and the token."""
+    def _looks(self, encoded: Sequence[Any], scored: Sequence[list[int]]) -> tuple[list[Tokens], np.ndarray]:
+        """Rows to read and looks at them, as of :meth:`look_logprobs`, one a scored token of every text.
+
+        Args:
+            encoded: `tokenizers.Encoding` of the texts.
+            scored: of every text the places of the tokens to score.
+        """
         raise NotImplementedError
 
-    def query_logprobs(self, queries: Sequence[TokenQuery]) -> list[np.ndarray]:
-        """For every query the (w,) float64 log-probabilities of its tokens.
+    def look_logprobs(
+        self, rows: Sequence[Sequence[int]], looks: np.ndarray, trees: Sequence[Tree] = ()
+    ) -> np.ndarray:
+        """(q,) float64 log-probabilities of tokens.
 
-        Each distinct text is read once, for all queries about it.
+        Args:
+            rows: distinct rows of token numbers; each is read once.
+            looks: (q, 3) int64: number of a row, position in it, and the token that may stand there (of a
+                causal model: behind it).
+            trees: whose nodes the rows are; () for rows that are texts.
         """
-        rows, where = distinct(query.ids for query in queries)
-        queries_of: list[list[int]] = [[] for _ in rows]
-        for number, row in enumerate(where):
-            queries_of[row].append(number)
-        logprobs: list[np.ndarray] = [np.empty(0)] * len(queries)
+        order = np.argsort(looks[:, 0], kind="stable")
+        starts = np.searchsorted(looks[order, 0], np.arange(len(rows) + 1))
+        logprobs = np.empty(len(looks))
         for batch in self._batches(rows):
+            chosen = [order[starts[b] : starts[b + 1]] for b in batch]
             ids, real = self.padded([rows[b] for b in batch])
-            lines, numbers = zip(*((i, n) for i, b in enumerate(batch) for n in queries_of[b]), strict=True)
-            with projected_at(self.model, lines, [queries[n].at for n in numbers]) as logits_of:
-                logits = logits_of(self.model(input_ids=ids, attention_mask=real))
-            wanted, _ = self.padded([list(queries[n].tokens) for n in numbers])
-            for n, answers in zip(numbers, logprobs_of(logits, wanted), strict=True):
-                logprobs[n] = answers[: len(queries[n].tokens)]
+            inputs = {"input_ids": ids, "attention_mask": real}
+            if any(trees[b].branches for b in batch if trees):
+                inputs |= self._as_trees([trees[b] for b in batch])
+            asked = np.concatenate(chosen)
+            lines = np.repeat(np.arange(len(batch)), [len(own) for own in chosen])
+            places, column = np.unique(lines * ids.shape[1] + looks[asked, 1], return_inverse=True)
+            row_of, column_of = np.divmod(places, ids.shape[1])
+            with projected_at(self.model, row_of.tolist(), column_of.tolist()) as logits_of:
+                logits = logits_of(self.model(**inputs))
+            tokens, column = self.tensor(looks[asked, 2]), self.tensor(column)
+            whole = logits.logsumexp(1).double()
+            logprobs[asked] = (logits[column, tokens].double() - whole[column]).cpu().numpy()
         return logprobs
+
+    def _as_trees(self, trees: Sequence[Tree]) -> dict[str, torch.Tensor]:
+        """The inputs by which each node of a batch of trees sees its own row alone, at its own position."""
+        depths, real = self.padded([tree.depths for tree in trees])
+        ends, _ = self.padded([tree.ends for tree in trees])
+        ends = torch.where(real > 0, ends, OPEN)  # padding sees something: nothing would be no number
+        at = torch.arange(ends.shape[1], device=self.device)
+        seen = (at <= at[:, None]) & (at[:, None] < ends[:, None, :])
+        unseen = torch.finfo(self.model.dtype).min
+        mask = torch.zeros(seen.shape, dtype=self.model.dtype, device=self.device).masked_fill(~seen, unseen)
+        return {"attention_mask": mask[:, None], "position_ids": depths * real}
 
 
 @contextmanager
 def projected_at(
-    model: Any, rows: Sequence[int], columns: Sequence[int]
+    model: Any, rows: Sequence[int] | np.ndarray, columns: Sequence[int] | np.ndarray
 ) -> Iterator[Callable[[Any], torch.Tensor]]:
     """Within, the head of the model sees the tower's hidden states at r positions of the batch alone.
 
@@ -301,9 +323,9 @@ def projected_at(
             handle.remove()
 
 
-def logprobs_of(logits: torch.Tensor, tokens: torch.Tensor) -> np.ndarray:
-    """(r, w) float64 log-probabilities of (r, w) token numbers under (r, v) logits."""
-    return (logits.gather(1, tokens).double() - logits.logsumexp(1, keepdim=True).double()).cpu().numpy()
+def rounding(model: Any) -> float:
+    """What rounding changes at most in a state of a model, as a share of its largest number or of 1."""
+    return max(ROUNDING, 4 * torch.finfo(model.dtype).eps)
 
 
 def sees_padding(model: Any, tokenizer: Any) -> bool:
@@ -313,18 +335,18 @@ def sees_padding(model: Any, tokenizer: Any) -> bool:
     row = [token for token in range(min(8, len(tokenizer))) if token != pad][: max(1, longest // 2)]
     states = []
     for padding in (0, len(row)):
-        ids = torch.tensor([row + [pad] * padding])
-        real = torch.tensor([[1] * len(row) + [0] * padding])
+        ids = torch.tensor([row + [pad] * padding], device=model.device)
+        real = torch.tensor([[1] * len(row) + [0] * padding], device=model.device)
         with quietly(), torch.no_grad():
             state = model.base_model(input_ids=ids, attention_mask=real).last_hidden_state
         states.append(state[0, : len(row)])
     alone, padded = states
-    return bool((alone - padded).abs().max() > ROUNDING * alone.abs().max().clamp_min(1))
+    return bool((alone - padded).abs().max() > rounding(model) * alone.abs().max().clamp_min(1))
 
 
 def positions(model: Any) -> int:
     """How many tokens a model has positions for."""
-    positions = getattr(model.config, "max_position_embeddings", None) or 0
+    positions = getattr(model.config.get_text_config(), "max_position_embeddings", None) or 0
     if positions < 1:  # XLNet has relative ones, and says -1
         return 10**9
     for name, module in model.named_modules():

@@ -1,12 +1,12 @@
 """Masked language models: BERT and its kin."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from simtown.probes.scorers.base import ScorerSettings
-from simtown.probes.scorers.huggingface import LanguageModel, TokenQuery
+from simtown.probes.scorers.huggingface import LanguageModel
 from simtown.probes.scorers.spelling import Policy, Tokens, split_at_blank
 
 #: {(sub-words of a gap, those filled in from the left, which one is looked at): {token: numbers of the
@@ -34,18 +34,26 @@ class Masked(LanguageModel):
         self.ends = tuple(enclosed[:at]), tuple(enclosed[at + 1 :])
 
     def _at_gaps(self, contexts: Sequence[str], spellings: Sequence[Tokens]) -> np.ndarray:
-        places, queries = _places(spellings, self.settings.policy), []
+        places = _places(spellings, self.settings.policy)
+        asked, numbers = [], []  # of one context: (place, position, token), and the spelling of each
+        for place, numbers_of in enumerate(places.values()):
+            at = list(places)[place][2]
+            for token, owners in numbers_of.items():
+                asked += [(place, at, token)] * len(owners)
+                numbers += owners
+        rows = []
+        befores = []
         for context, (before, after) in zip(contexts, self._gaps(contexts), strict=True):
-            for (length, filled, at), numbers_of in places.items():
-                ids = before + filled + (self._mask,) * (length - len(filled)) + after
-                self._check_length(len(ids), context)
-                queries.append(TokenQuery(ids, len(before) + at, list(numbers_of)))
+            for length, filled, _ in places:
+                rows.append(before + filled + (self._mask,) * (length - len(filled)) + after)
+                self._check_length(len(rows[-1]), context)
+            befores.append(len(before))
+        looks = np.tile(np.array(asked), (len(contexts), 1))
+        looks[:, 0] += np.repeat(np.arange(len(contexts)) * len(places), len(asked))
+        looks[:, 1] += np.repeat(befores, len(asked))
+        answers = self.look_logprobs(rows, looks).reshape(len(contexts), -1)
         scores = np.zeros((len(contexts), len(spellings)))
-        answers = iter(self.query_logprobs(queries))
-        for row in scores:
-            for numbers_of in places.values():
-                for answer, numbers in zip(next(answers), numbers_of.values(), strict=True):
-                    row[numbers] += answer
+        np.add.at(scores.T, numbers, answers.T)
         return scores
 
     def _gaps(self, contexts: Sequence[str]) -> list[tuple[Tokens, Tokens]]:
@@ -67,16 +75,23 @@ class Masked(LanguageModel):
             gaps.append((ids[: ids.index(self._mask)], behind[after]))
         return gaps
 
-    def _looks(self, encoding: Any, text: str) -> Iterator[tuple[Tokens, int, int]]:
-        ids, words, variant = encoding.ids, encoding.word_ids, self.settings.variant
-        for i, special in enumerate(encoding.special_tokens_mask):
-            if special:
-                continue
-            hidden = {i}
-            if variant != "original":
-                same_word = {j for j, word in enumerate(words) if word == words[i]}
-                hidden = same_word if variant == "whole_word" else {j for j in same_word if j >= i}
-            yield tuple(self._mask if j in hidden else token for j, token in enumerate(ids)), i, ids[i]
+    def _looks(self, encoded: Sequence[Any], scored: Sequence[list[int]]) -> tuple[list[Tokens], np.ndarray]:
+        rows: dict[Tokens, int] = {}
+        looks = []
+        variant = self.settings.variant
+        for encoding, own in zip(encoded, scored, strict=True):
+            tokens = encoding.ids
+            words = encoding.word_ids if variant != "original" else ()
+            for place in own:
+                row = tokens.copy()
+                row[place] = self._mask
+                if words:
+                    first = 0 if variant == "whole_word" else place
+                    for other in range(first, len(row)):
+                        if words[other] == words[place]:
+                            row[other] = self._mask
+                looks.append((rows.setdefault(tuple(row), len(rows)), place, tokens[place]))
+        return list(rows), np.array(looks, dtype=np.int64).reshape(-1, 3)
 
 
 def _places(spellings: Sequence[Tokens], policy: Policy) -> Places:

@@ -70,12 +70,16 @@ class NGram(Scorer):
         scores = np.array([[sum(self._logs(tokens, h)) for tokens in spelled] for h in histories])
         return spellings.totals(scores.reshape(len(histories), len(spelled)))[where]
 
-    def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
+    def sequence_logprobs(
+        self, texts: Sequence[str], begins: Sequence[int] | None = None
+    ) -> list[TokenScores]:
         """Log-probability of every token behind those before it; the end of a text is not counted."""
         scores = []
-        for text in texts:
+        for text, begin in zip(texts, begins or [0] * len(texts), strict=True):
             (start, *tokens), words = self._tokens(text)
-            scores.append(TokenScores(np.array(self._logs(tokens, (start,)), dtype=np.float64), words))
+            context = len(self._tokens(text[:begin])[1])
+            logprobs = np.array(self._logs(tokens, (start,)), dtype=np.float64)
+            scores.append(TokenScores(logprobs[context:], words[context:]))
         return scores
 
     def _logs(self, tokens: Sequence[int], history: Tokens) -> list[float]:

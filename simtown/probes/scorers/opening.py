@@ -1,6 +1,7 @@
 """From a few words such as "hf:bert-base-uncased" to a scorer: the one place where scorers are opened."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +59,18 @@ def open_scorer(spec: str, *, cache: Path | None = None, **settings: Any) -> Sco
         with progress_of(spec, 0, how.progress) as report:
             sentences = Corpus(path, progress=report).sentences(punctuation=True)
             scorer: Scorer = NGram(spec, sentences, policy=how.policy)
-        decisive: tuple[str, ...] = (how.policy,)
+        decisive: tuple[str, ...] = (how.policy, fingerprint(path) if cache else "")
+    elif kind == "openai":
+        from simtown.probes.scorers.served import Served
+
+        scorer = Served(spec, place, how)
+        decisive = (place, "chat" * how.chat)
     else:
-        path = model_directory(place, hub=kind != "lstm")
+        path = model_directory(place, hub=kind != "lstm", revision=how.revision)
         scorer = _transformer(kind, spec, path, replace(how, device=device_of(how.device)))
-        decisive = (how.dtype, how.policy, how.variant)
-    identity = " ".join((kind, ANSWERS, *decisive, fingerprint(path))) if cache else ""
+        settled = how.dtype, how.policy, how.variant, "chat" * how.chat
+        decisive = (*settled, fingerprint(path) if cache else "")
+    identity = " ".join((kind, ANSWERS, *decisive)) if cache else ""
     return Cached(scorer, identity, cache)
 
 
@@ -88,14 +95,20 @@ def _transformer(kind: str, spec: str, path: Path, settings: ScorerSettings) -> 
     tokenizer = load_tokenizer(path)
     if kind == "sentence":
         return _sentence(spec, path, tokenizer, settings)
+    load = partial(load_model, path, dtype=settings.dtype)
     if is_clip:
-        model = load_model(path, tf.CLIPTextModelWithProjection)
+        model = load(tf.CLIPTextModelWithProjection)
         return huggingface.Encoder(spec, model, tokenizer, settings, pooling="projection", normalise=True)
+    is_causal = kind == "vlm" or head.endswith(("ForCausalLM", "LMHeadModel"))
+    if settings.chat and not is_causal:
+        raise ValueError(f"{path} holds no model that writes ({head}): leave out chat")
+    if is_causal:
+        auto = tf.AutoModelForImageTextToText if kind == "vlm" else tf.AutoModelForCausalLM
+        scorer = causal.Chat if settings.chat else causal.Causal
+        return scorer(spec, load(auto), tokenizer, settings)
     if head.endswith("ForMaskedLM") or head.removesuffix("ForPreTraining") in _PRETRAINED:
-        return masked.Masked(spec, load_model(path, tf.AutoModelForMaskedLM), tokenizer, settings)
-    if head.endswith(("ForCausalLM", "LMHeadModel")):
-        return causal.Causal(spec, load_model(path, tf.AutoModelForCausalLM), tokenizer, settings)
-    return huggingface.Transformer(spec, load_model(path, tf.AutoModel), tokenizer, settings)
+        return masked.Masked(spec, load(tf.AutoModelForMaskedLM), tokenizer, settings)
+    return huggingface.Transformer(spec, load(tf.AutoModel), tokenizer, settings)
 
 
 def _sentence(spec: str, path: Path, tokenizer: Any, settings: ScorerSettings) -> Scorer:
@@ -113,7 +126,8 @@ def _sentence(spec: str, path: Path, tokenizer: Any, settings: ScorerSettings) -
     chosen = [pooling for key, pooling in poolings.items() if config.get(f"pooling_mode_{key}")]
     if len(chosen) != 1:
         raise ValueError(f"{path} pools in a way that is not known here: give another")
-    model, normalise = load_model(path, transformers.AutoModel), "Normalize" in modules
+    model = load_model(path, transformers.AutoModel, dtype=settings.dtype)
+    normalise = "Normalize" in modules
     scorer = Encoder(spec, model, tokenizer, settings, pooling=chosen[0], normalise=normalise)
     most = model_json(path / "sentence_bert_config.json", {}).get("max_seq_length")
     scorer.longest = min(scorer.longest, most or scorer.longest)

@@ -50,15 +50,18 @@ class Oracle(Scorer):
         with np.errstate(divide="ignore"):
             return np.log(probabilities)
 
-    def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
+    def sequence_logprobs(
+        self, texts: Sequence[str], begins: Sequence[int] | None = None
+    ) -> list[TokenScores]:
         """A token a word. Raises ValueError if the table has not one probability a word."""
         scores = []
-        for text in texts:
+        for text, begin in zip(texts, begins or [0] * len(texts), strict=True):
             row = np.array(self._row("texts", text), dtype=np.float64)
             if len(row) != len(text.split()):
                 raise ValueError(f"{self.name} has {len(row)} probabilities for the words of '{text}'")
             with np.errstate(divide="ignore"):
-                scores.append(TokenScores(np.log(row), np.arange(len(row))))
+                words = np.arange(len(text[:begin].split()), len(row))
+                scores.append(TokenScores(np.log(row[words]), words))
         return scores
 
     def embed(

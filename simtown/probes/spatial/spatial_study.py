@@ -135,6 +135,9 @@ def pages(results: Results) -> dict[str, str]:
     for name, part in summary["clusters"].items():
         groups = "; ".join(", ".join(group) for group in part["groups"] if len(group) > 1)
         clusters = f"{len(part['groups'])} clusters ({name}), silhouette {part['silhouette']:.3f}"
+        if part["seeds"]:
+            low, high = part["seeds"]
+            clusters += f" ({low:.3f} to {high:.3f} over {analyses.SEEDS} seeds)"
         lines.append(f"{clusters}: {groups}; the rest alone.")
     page = "\n\n".join(filter(None, lines))
     return {"summary.csv": accuracies(summary).csv(), "summary.md": f"{page}\n"}

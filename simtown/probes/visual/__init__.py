@@ -20,7 +20,7 @@ _USE = (
     "has probabilities of words."
 )
 _THRESHOLD = (
-    "Counts at or below it are noise. Default: color 5, material 2, shape 1, cooccurrence 8; of text 0 and 8."
+    "Ignore counts at or below it. Default: color 5, material 2, shape 1, cooccurrence 8; of text 0 and 8."
 )
 
 
@@ -57,7 +57,7 @@ class MiningSettings:
     ordered: bool = option(False, "Count co-occurring pairs in the annotators' order, as the release does.")
     window: int = option(10, "Words of text in which nouns co-occur.", low=2)
     seed: int | None = option(None, "Seed of the split; by default the split by running number.", low=0)
-    skip_bad: bool = option(False, "Pass over malformed records.")
+    skip_bad: bool = option(False, "Skip malformed records, and count them.")
 
     def check(self) -> None:
         """Raises SettingsError if a value is impossible, or the sources do not go together."""

@@ -28,7 +28,7 @@ class Head(nn.Module):
         dropout: share of units of a place that are dropped.
     """
 
-    #: What is not an option: the model's name says it.
+    #: Parameters that the model's name sets, so they are not options.
     fixed = ("encoder",)
 
     def __init__(

@@ -225,7 +225,7 @@ def test_every_example_is_asked_with_its_picture_and_answer(town, questions, exp
         assert conversation["images"] == [conversation["image"]]
         pictures.append(tsv["image"] if len(tsv["image"]) > 64 else pictures[int(tsv["image"])])
         files = [opened(image["image_url"]["url"]), opened(f"base64,{pictures[number]}")]
-        files += [Image.open(io.BytesIO(row["image"]["bytes"]))]
+        files += [Image.open(io.BytesIO(row["images"][0]["bytes"]))]
         files += [Image.open(exports("llava") / conversation["image"])]
         files += [Image.open(exports("inspect") / seen["image"])]
         assert {file.convert("RGB").tobytes() for file in files} == {picture.tobytes()}

@@ -111,7 +111,7 @@ def test_its_perplexity_is_that_of_its_scores(run_of, corpus, arch):
     directory, record = run_of(arch)
     phrases = [line for line in corpus.read_text().splitlines() if held_out(line)]
     model, tokenizer = open_scorer(f"hf:{directory}").uncached(), load_tokenizer(directory)
-    rows = [torch.tensor([[model._start, *model.token_ids(phrase)]]) for phrase in phrases]
+    rows = [torch.tensor([[tokenizer.bos_token_id, *model.token_ids(phrase)]]) for phrase in phrases]
     end = [model.model(input_ids=row).logits[0, -1].log_softmax(0)[tokenizer.eos_token_id] for row in rows]
     inside = [scores.logprobs for scores in model.sequence_logprobs(phrases)]
     logprobs = np.concatenate([*inside, np.array(end, dtype=float)])

@@ -16,7 +16,7 @@ def write(portion: Portion, directory: Path) -> None:
     with portion.part(directory, "messages") as add_messages:
         for batch, questions in items(portion):
             for row, item in enumerate(questions):
-                asks = user_message(item["question"], batch.png(row))
+                asks = user_message(item["question"], *batch.pngs(row))
                 add_messages({"messages": [asks, {"role": "assistant", "content": item["answer"]}]})
 
 

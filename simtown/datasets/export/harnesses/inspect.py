@@ -8,16 +8,17 @@ from pathlib import Path
 from simtown.datasets.export.harnesses.prompts import with_pictures, write_scorer
 from simtown.datasets.export.portion import Format, Portion, joined, write_lines
 from simtown.datasets.reading.reader import Dataset
+from simtown.language.words.instructions import message_parts
 
 
 def write(portion: Portion, directory: Path) -> None:
     """images/SPLIT/000000.png ..., and samples."""
     with portion.part(directory, "samples") as add_sample:
-        for path, item in with_pictures(portion, directory):
-            question = {"type": "text", "text": item["question"]}
-            message = {"role": "user", "content": [{"type": "image", "image": path}, question]}
+        for paths, item in with_pictures(portion, directory):
+            pictures = [{"type": "image", "image": path} for path in paths]
+            message = {"role": "user", "content": message_parts(item["question"], pictures)}
             sample = {"id": item.pop("id"), "input": [message], "target": item.pop("answer")}
-            cluster = path if item["group"] is None else str(item["group"])
+            cluster = paths[0] if item["group"] is None else str(item["group"])
             add_sample({**sample, "metadata": {**item, "cluster": cluster}})
 
 

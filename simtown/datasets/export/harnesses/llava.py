@@ -14,10 +14,13 @@ from simtown.datasets.reading.reader import Dataset
 def write(portion: Portion, directory: Path) -> None:
     """images/SPLIT/000000.png ..., and conversations."""
     with portion.part(directory, "conversations") as add_conversation:
-        for path, item in with_pictures(portion, directory):
-            question = {"from": "human", "value": f"<image>\n{item['question']}"}
+        for paths, item in with_pictures(portion, directory):
+            names = [f"Picture {number}: " if len(paths) > 1 else "" for number in range(1, len(paths) + 1)]
+            pictures = "".join(f"{name}<image>\n" for name in names)
+            question = {"from": "human", "value": f"{pictures}{item['question']}"}
             turns = [question, {"from": "gpt", "value": item["answer"]}]
-            add_conversation({"id": item["id"], "image": path, "images": [path], "conversations": turns})
+            image = paths[0] if len(paths) == 1 else paths
+            add_conversation({"id": item["id"], "image": image, "images": paths, "conversations": turns})
 
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:

@@ -19,11 +19,11 @@ except ImportError as error:  # pragma: no cover
 
 _PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 _TEXTS, _NUMBERS = ("id", "question", "answer", "type", "family"), ("number", "tolerance")
-_COLUMNS = {"image": _PICTURE, "group": pa.int64()}
+_COLUMNS = {"images": pa.list_(_PICTURE), "group": pa.int64()}
 _COLUMNS |= dict.fromkeys(_TEXTS, pa.string()) | dict.fromkeys(_NUMBERS, pa.float32())
 _SCHEMA = pa.schema(
     _COLUMNS,
-    {"huggingface": json.dumps({"info": {"features": {"image": {"_type": "Image"}}}})},
+    {"huggingface": json.dumps({"info": {"features": {"images": [{"_type": "Image"}]}}})},
 )
 #: What each task says; a stop at an empty line, lmms-eval's default, would cut off an answer behind reasons.
 _TASK = """\
@@ -67,7 +67,10 @@ def write(portion: Portion, directory: Path) -> None:
     with pq.ParquetWriter(path, _SCHEMA) as file:
         for batch, questions in items(portion):
             for row, item in enumerate(questions):
-                item["image"] = {"bytes": batch.png(row), "path": f"{item['id']}.png"}
+                item["images"] = [
+                    {"bytes": png, "path": f"{item['id']}-{number}.png"}
+                    for number, png in enumerate(batch.pngs(row), 1)
+                ]
             file.write_table(pa.Table.from_pylist(questions, schema=_SCHEMA))
 
 
@@ -78,7 +81,9 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
         paths = sorted((directory / "data").glob(f"{split}-[0-9]*"))
         files, task = json.dumps([f"data/{path.name}" for path in paths]), task_name(data, split)
         text = _TASK.format(task=task, split=split.replace("-", "_"), files=files)
-        (directory / f"{task}.yaml").write_text(text + (_TWINS if data.settings.twins else ""), "utf-8")
+        (directory / f"{task}.yaml").write_text(
+            text + (_TWINS if data.settings.twins or data.settings.sequence else ""), "utf-8"
+        )
 
 
 def notes(data: Dataset, splits: Sequence[str], directory: Path) -> list[str]:

@@ -14,8 +14,8 @@ ANSWERS = answers_beside(__file__)
 
 
 def picture(doc: Mapping[str, Any]) -> list[Any]:
-    """The picture that the model sees."""
-    return [doc["image"].convert("RGB")]
+    """The picture that the model sees, or the pictures of a sequence in their order."""
+    return [image.convert("RGB") for image in doc["images"]]
 
 
 def question(doc: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None) -> str:

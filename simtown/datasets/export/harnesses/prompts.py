@@ -42,17 +42,23 @@ def _item(batch: ExportBatch, row: int, split: str, answers: dict[str, Any]) -> 
         "type": answer_type,
         "answer": asked["reply"],
         **{name: asked[name] for name in ("tolerance", "number", "family")},
-        "group": int(c["group"][row]) if "group" in c else None,
+        "group": batch.group(row),
     }
 
 
-def with_pictures(portion: Portion, directory: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """For every example, the picture's path in `directory`, where it is written, and the item."""
+def with_pictures(portion: Portion, directory: Path) -> Iterator[tuple[list[str], dict[str, Any]]]:
+    """For every example, the paths of its pictures in `directory`, where they are written, and the item."""
     folder = f"images/{portion.name}"
     for batch, questions in items(portion):
-        for first, _, name in batch.write_pictures(directory / folder, "{:06d}.png"):
+        for first in range(0, len(batch), batch.each):
+            number = (batch.start + first) // batch.each
+            pngs = batch.pngs(first)
+            ends = [".png"] if len(pngs) == 1 else [f"-{place}.png" for place in range(1, len(pngs) + 1)]
+            paths = [f"{folder}/{number:06d}{end}" for end in ends]
+            for path, png in zip(paths, pngs, strict=True):
+                (directory / path).write_bytes(png)
             for item in questions[first : first + batch.each]:
-                yield f"{folder}/{name}", item
+                yield paths, item
 
 
 def write_scorer(data: Dataset, directory: Path, source: str, target: str) -> None:

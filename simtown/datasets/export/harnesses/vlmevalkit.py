@@ -12,6 +12,8 @@ from simtown.datasets.export.portion import Format, Portion, joined
 from simtown.datasets.reading.reader import Dataset
 
 _COLUMNS = ("index", "image", "question", "answer", "type", "number", "tolerance", "family", "group")
+#: Of sequences: names of the files that VLMEvalKit makes of the pictures.
+_PATHS = ("image_path",)
 
 
 def write(portion: Portion, directory: Path) -> None:
@@ -20,9 +22,13 @@ def write(portion: Portion, directory: Path) -> None:
         for batch, questions in items(portion):
             for row, number in batch.numbers():
                 first = number // batch.each * batch.each
-                image = str(first) if number > first else b64encode(batch.png(row)).decode()
-                line = {"index": number, "image": image, **questions[row]}
-                add_line("\t".join("" if line[name] is None else str(line[name]) for name in _COLUMNS))
+                line = {"index": number, "image": str(first), **questions[row]}
+                if number == first:
+                    images = [b64encode(png).decode() for png in batch.pngs(row)]
+                    line["image"] = images[0] if len(images) == 1 else json.dumps(images)
+                    line["image_path"] = json.dumps([f"{number}-{k}.png" for k in range(len(images))])
+                columns = (*_COLUMNS, *_PATHS) if portion.data.settings.sequence else _COLUMNS
+                add_line("\t".join("" if line[name] is None else str(line[name]) for name in columns))
 
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
@@ -30,7 +36,8 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     write_scorer(data, directory, "vlmevalkit_run.py", "run.py")
     for split in splits:
         with open(directory / f"{task_name(data, split)}.tsv", "w", encoding="utf-8") as file:
-            file.write("\t".join(_COLUMNS) + "\n")
+            columns = (*_COLUMNS, *_PATHS) if data.settings.sequence else _COLUMNS
+            file.write("\t".join(columns) + "\n")
             file.writelines(json.loads(line) + "\n" for line in joined(directory, split, "lines"))
 
 

@@ -3,7 +3,7 @@
 Browsers let a page that is opened from disk read pictures and scripts, but no other files. So the page reads
 sheets of thumbnails, and scripts that call one of its functions: ``data/index.js`` (a few bytes an example
 for filters and counts), ``data/SPLIT-00000.jpg`` (SHEET x SHEET pictures), ``data/SPLIT-00000.js``
-(DETAILS examples: question, boxes, places, masks) and ``data/large/SPLIT-0.webp`` (one example, drawn again).
+(DETAILS examples: question, boxes, places, masks) and ``data/large/SPLIT-0.jpg`` (one example, drawn again).
 
 Of two data sets there are two such pages, in the folders a/ and b/, and index.html shows them beside each
 other. Each tells what is chosen on it, and the other one follows.
@@ -14,13 +14,14 @@ import html
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 from PIL import Image
 
@@ -37,10 +38,11 @@ from simtown.datasets.reading.reader import Dataset
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.programs import decode
 from simtown.language.meaning.relations import RELATIONS
-from simtown.render.masks import compressed_run_lengths, mask_and_box
+from simtown.render.masks import compressed_run_lengths, mask_and_box, picture_file
 from simtown.render.renderers import make_renderer
 from simtown.scenes.paint import body_paints
 from simtown.scenes.placement import half_sizes
+from simtown.scenes.scene import SceneBatch
 from simtown.scenes.sequence import stored_pictures
 
 #: Most examples of a sample, and examples of a stretch, which are in one shard, rarely in two. Neighbouring
@@ -49,10 +51,14 @@ SAMPLE, STRETCH = 1_000, 100
 #: Thumbnails along each side of a sheet, examples in a file of details, and the longest sides of a thumbnail,
 #: at most, and of a large picture, at least.
 SHEET, DETAILS, THUMB, LARGE = 8, 256, 192, 384
-_QUALITY = (cv2.IMWRITE_JPEG_QUALITY, 88)
-#: Large pictures: 10 kB and 3 ms each at 384 pixels, where JPEG takes 20 kB and 1 ms.
-_WEBP: dict[str, Any] = {"quality": 70, "method": 1}
-_SAMPLING = (cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444)
+_QUALITY: dict[str, Any] = {"quality": 88, "subsampling": 0}
+#: Large pictures: 20 kB and 1 ms each at 384 pixels, where WebP takes 12 kB and 3 ms.
+_LARGE_QUALITY: dict[str, Any] = {"quality": 80}
+#: Before the names of columns that hold all pictures of sequences, (n, P, ...).
+_ALL = "all/"
+#: Threads that write large pictures, a batch each, and pictures that one draws at once: memory of a few is
+#: used again, that of many comes cleared from the kernel.
+_THREADS, _DRAWN = 2, 32
 #: Columns of the index, and dtypes of their typed arrays. 255 in `other`: there is no third vehicle.
 _NUMBERS = ("answer", "relation", "weather", "subject", "object", "other")
 INDEX = {**dict.fromkeys(_NUMBERS, "u1"), "margin": "<i2"}
@@ -139,7 +145,7 @@ def _write_page(
     }
     pieces = directory / "data"
     (pieces / "large" if large else pieces).mkdir(parents=True)
-    about, index = _about(data, splits) | {"large": large}, []
+    about, index = _about(data, splits) | {"large": large, "shots": data.settings.shots}, []
     for (name, sample), split in zip(splits.items(), about["splits"], strict=True):
         columns, split["longest"] = _write_split(data, name, sample, pieces, progress, large, reason=reason)
         index.append(columns)
@@ -246,23 +252,23 @@ def _write_split(
     sheet, details = np.zeros((SHEET * high, SHEET * wide, 3), dtype=np.uint8), []
     index: list[dict[str, np.ndarray]] = []
     place, last, longest = 0, sum(map(len, sample)) - 1, b""
-    for batch in _batches(data, name, sample, progress):
+    batches = _batches(data, name, sample, progress)
+    for batch in _with_large(batches, pieces / "large", name) if large else batches:
         index.append(_index(batch, s.ranks))
         longest = max(longest, *batch.columns["question"].tolist(), key=len)
-        if large:
-            _write_large(batch, s.width, s.height, pieces / "large", name, place)
         assert batch.ids is not None
         for row, ids in enumerate(batch.ids):
-            picture = batch.columns["images"][row][..., ::-1]
+            picture = batch.columns["images"][row]
             if (wide, high) != (s.width, s.height):
-                picture = cv2.resize(picture, (wide, high), interpolation=cv2.INTER_AREA)
-                ids = cv2.resize(ids, (wide, high), interpolation=cv2.INTER_NEAREST)
+                picture = _resized(picture, wide, high, "BOX")
+                ids = _resized(ids, wide, high, "NEAREST")
             cell = place % SHEET**2
             y, x = cell // SHEET * high, cell % SHEET * wide
             sheet[y : y + high, x : x + wide] = picture
             if cell == SHEET**2 - 1 or place == last:
-                jpeg = cv2.imencode(".jpg", sheet, [*_QUALITY, *_SAMPLING])[1].tobytes()
-                (pieces / f"{name}-{place // SHEET**2:05d}.jpg").write_bytes(jpeg)
+                (pieces / f"{name}-{place // SHEET**2:05d}.jpg").write_bytes(
+                    picture_file(sheet, "JPEG", **_QUALITY)
+                )
                 sheet[:] = 0
             details.append(_detail(batch, row, ids, s.ranks, reason))
             if len(details) == DETAILS or place == last:
@@ -274,16 +280,43 @@ def _write_split(
     return columns, longest.decode(errors="replace")
 
 
-def _write_large(batch: ExportBatch, width: int, height: int, folder: Path, name: str, place: int) -> None:
+def _with_large(batches: Iterable[ExportBatch], folder: Path, name: str) -> Iterator[ExportBatch]:
+    """The batches; threads write their large pictures while they are used."""
+    place, writing = 0, deque[Future[None]]()
+    with ThreadPoolExecutor(_THREADS) as threads:
+        for batch in batches:
+            if len(writing) == _THREADS:  # else they would pile up
+                writing.popleft().result()
+            writing.append(threads.submit(_write_large, batch, folder, name, place))
+            place += len(batch)
+            yield batch
+        for written in writing:
+            written.result()
+
+
+def _write_large(batch: ExportBatch, folder: Path, name: str, place: int) -> None:
     """Write large pictures, a file each: drawn at a multiple of their size, or as they are stored.
 
-    `place` is the first one's on the page.
+    Those of a sequence stand side by side. `place` is the first one's on the page.
     """
-    times, pictures = -(-LARGE // max(width, height)), batch.columns["images"]
-    if times > 1:
-        pictures = make_renderer().render(batch.scenes, width * times, height * times, geometry=False).rgb
-    for number, picture in enumerate(pictures, place):
-        Image.fromarray(picture).save(folder / f"{name}-{number}.webp", **_WEBP)
+    stored = batch.columns.get(_ALL + "images", batch.columns["images"][:, None])
+    shots, height, width = stored.shape[1:4]
+    times, renderer = -(-LARGE // max(width, height)), make_renderer()
+    for first in range(0, len(stored), _DRAWN):
+        rows = slice(first, first + _DRAWN)
+        pictures = stored[rows]
+        if times > 1:
+            scenes = _all_scenes(batch, rows) if shots > 1 else batch.scenes[rows]
+            drawn = renderer.render(scenes, width * times, height * times, geometry=False).rgb
+            pictures = drawn.reshape(-1, shots, *drawn.shape[1:])
+        for number, row in enumerate(pictures, place + first):
+            picture = np.concatenate(row, axis=1)
+            (folder / f"{name}-{number}.jpg").write_bytes(picture_file(picture, "JPEG", **_LARGE_QUALITY))
+
+
+def _resized(pixels: np.ndarray, wide: int, high: int, how: str) -> np.ndarray:
+    """Pixels in another size, by one of Pillow's ways."""
+    return np.asarray(Image.fromarray(pixels).resize((wide, high), Image.Resampling[how]))
 
 
 def _batches(data: Dataset, name: str, sample: list[range], progress: Report) -> Iterator[ExportBatch]:
@@ -295,10 +328,24 @@ def _batches(data: Dataset, name: str, sample: list[range], progress: Report) ->
         yield from map(_first_pictures, batches) if data.settings.sequence else batches
 
 
+def _all_scenes(batch: ExportBatch, rows: slice) -> SceneBatch:
+    """The scenes of all pictures of some sequences."""
+    columns = {name: values[rows] for name, values in batch.columns.items() if name.startswith(_ALL)}
+    return SceneBatch.of_columns(
+        {name.removeprefix(_ALL): values.reshape(-1, *values.shape[2:]) for name, values in columns.items()}
+    )
+
+
 def _first_pictures(batch: ExportBatch) -> ExportBatch:
-    """The first pictures of sequences, with what these show."""
-    scenes = stored_pictures(batch.columns)[:: batch.columns["order"].shape[1]]
+    """The first pictures of sequences, with what these show, and all behind the names of _ALL."""
+    n, shots = batch.columns["order"].shape
+    every = stored_pictures(batch.columns)
+    scenes = every[::shots]
     own = {name: batch.columns[name][:, 0] for name in ("images", "boxes", "visible")}
+    own[_ALL + "images"] = batch.columns["images"]
+    own |= {
+        _ALL + name: values.reshape(n, shots, *values.shape[1:]) for name, values in every.columns().items()
+    }
     height, width = own["images"].shape[1:3]
     return replace(
         batch,

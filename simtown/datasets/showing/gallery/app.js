@@ -77,7 +77,7 @@ const simtown = (() => {
     const image = new Image();
     image.onload = () => done(image);
     image.onerror = () => done(null);
-    image.src = `data/${key}.${key.startsWith("large/") ? "webp" : "jpg"}`;
+    image.src = `data/${key}.jpg`;
   }
   const sheets = loader(picture, refresh), details = loader(script, refresh), larges = loader(picture, refresh);
 
@@ -416,6 +416,26 @@ const simtown = (() => {
     cell.setAttribute("aria-label", `${nameOf(g)}: ${detail?.question ?? ""} ${answer}`);
   }
 
+  // The pictures of a sequence play one after the other; masks and boxes are of the first one.
+  let shot = 0;
+  const playing = (large) => Boolean(large && shot);
+  function play() {
+    if (!about || !about.large || !state.open || document.hidden) return;
+    shot = (shot + 1) % about.shots;
+    $("inspector").dataset.drawn = "";
+    const g = current(), frame = $("inspector").querySelector(".picture");
+    if (frame && larges.get(largeOf(g))) draw(frame, g, detailOf(g), true);
+  }
+  function label(pen, text) {
+    pen.font = `600 ${pen.canvas.width / 24}px system-ui, sans-serif`;
+    pen.textAlign = "right";
+    pen.lineWidth = pen.canvas.width / 160;
+    pen.strokeStyle = "#0009";
+    pen.fillStyle = "#fff";
+    pen.strokeText(text, 0.98 * pen.canvas.width, pen.canvas.width / 18);
+    pen.fillText(text, 0.98 * pen.canvas.width, pen.canvas.width / 18);
+  }
+
   /** A picture with its masks and boxes; nothing where the pieces have yet to come. */
   function draw(frame, g, detail, large) {
     const [canvas, svg] = frame.children, [w, h] = about.thumb, sheet = sheets.get(sheetOf(g));
@@ -425,13 +445,15 @@ const simtown = (() => {
       [canvas.width, canvas.height] = [w * times, h * times];
       const redrawn = large && larges.get(largeOf(g));
       pen.imageSmoothingEnabled = Boolean(redrawn);
-      if (redrawn) pen.drawImage(redrawn, 0, 0, canvas.width, canvas.height);
+      const wide = redrawn && redrawn.width / about.shots;
+      if (redrawn) pen.drawImage(redrawn, shot * wide, 0, wide, redrawn.height, 0, 0, canvas.width, canvas.height);
       else pen.drawImage(sheet, (place % about.sheet) * w, Math.floor(place / about.sheet) * h, w, h, 0, 0, canvas.width, canvas.height);
-      if (state.masks && detail) for (const { runs, role } of detail.things) pen.drawImage(mask(runs, w, h, TINTS[role]), 0, 0, canvas.width, canvas.height);
+      if (redrawn && about.shots > 1) label(pen, `${shot + 1} / ${about.shots}`);
+      if (state.masks && detail && !playing(large)) for (const { runs, role } of detail.things) pen.drawImage(mask(runs, w, h, TINTS[role]), 0, 0, canvas.width, canvas.height);
     }
     svg.setAttribute("viewBox", `0 0 ${about.size.join(" ")}`);
     svg.setAttribute("preserveAspectRatio", "none");
-    svg.innerHTML = state.boxes && detail ? detail.things.map(({ box: [x0, y0, x1, y1], role }) =>
+    svg.innerHTML = state.boxes && detail && !playing(large) ? detail.things.map(({ box: [x0, y0, x1, y1], role }) =>
       `<rect class="frame ${role}" x="${x0}" y="${y0}" width="${x1 - x0}" height="${y1 - y0}"/>`).join("") : "";
   }
 
@@ -929,6 +951,7 @@ const simtown = (() => {
     ];
     if (!asksFamilies()) mixed0 = about.splits[0].target.subject;
     $("about").textContent = `${about.entities.length} entities · ${about.splits.map((s) => `${count(s.count)} ${s.name}`).join(" · ")} · ${about.size.join(" × ")} pixels`;
+    if (about.shots > 1 && !matchMedia("(prefers-reduced-motion: reduce)").matches) setInterval(play, 700);
     explainSample();
     buildFilters();
     recall();

@@ -1,0 +1,148 @@
+"""What ``simtown check`` shows: a table for the terminal, and a page of one screen."""
+
+from __future__ import annotations
+
+import html
+from base64 import b64encode
+from collections.abc import Sequence
+from importlib.resources import files
+from io import BytesIO
+
+import numpy as np
+from PIL import Image
+
+from simtown.core.tables import Table
+from simtown.datasets.showing.gallery import assemble, base_style
+from simtown.probes.model_names import without_folders
+from simtown.vlm.check_battery import Battery
+from simtown.vlm.check_probes import PROBES
+from simtown.vlm.check_run import CheckReport, notes
+from simtown.vlm.check_verdicts import CANNOT_TELL, DELIVERED, LOOKS, NOT_DELIVERED, Verdict
+from simtown.vlm.vision_model import Query
+
+#: Pixels of a picture's height on the page, twice what is shown.
+_THUMB = 56
+_CLASSES = {DELIVERED: "delivered", NOT_DELIVERED: "lost", CANNOT_TELL: "unsure"}
+_NOTE = (
+    "A pair is solved if both of its questions, which have the same words and different answers, are "
+    "answered rightly. Delivered: more pairs are solved than guesses solve. Not delivered: fewer than of the "
+    "control, and at most half as many. Less: control less probe, with its 95 % interval. Probes are judged "
+    f"after {', '.join(map(str, LOOKS))} pairs alone; a sound path is accused at most once in 20 checks."
+)
+
+
+def table(report: CheckReport) -> Table:
+    """A row for each probe, with the verdict of each model."""
+    names = [*map(without_folders, report.batteries)] if report.against else ["verdict"]
+    columns = ["probe", "solved", "control", *names, "found"]
+    rows: list[list[object]] = []
+    for name, own in report.battery.verdicts.items():
+        others = [battery.verdicts[name] for battery in report.batteries.values()]
+        found = "; ".join(dict.fromkeys(each.found for each in others if each.found))
+        rows.append([name, *_counts(own), *(each.verdict for each in others), found])
+    return Table(columns, rows)
+
+
+def _counts(own: Verdict) -> tuple[str, str]:
+    """Solved pairs of a probe and of its control, such as "8/8"; "" where there are none."""
+    if not own.pairs:
+        return "", ""
+    control = f"{round(own.control * own.pairs)}/{own.pairs}" if own.control == own.control else ""
+    return f"{round(own.test * own.pairs)}/{own.pairs}", control
+
+
+def page(report: CheckReport) -> str:
+    """The page of a report, in HTML: one file without a script."""
+    names = [*map(without_folders, report.batteries)] if report.against else ["Verdict"]
+    heads = ["Probe", "A pair", "Solved", "Control", "Less", *names]
+    same = {record["probe"]: record for record in report.differences}
+    heads += [*(["Same answers"] if same else []), "Found"]
+    rows = ["".join(f"<th>{_escape(head).replace('/', '/<wbr>')}</th>" for head in heads)]
+    for name, own in report.battery.verdicts.items():
+        others = [battery.verdicts[name] for battery in report.batteries.values()]
+        found = "; ".join(dict.fromkeys(each.found for each in others if each.found))
+        cells = [
+            f"<td><b>{name}</b> {'' if same else own.about}</td>",
+            f'<td class="pair">{_pair(report.battery, name)}</td>',
+        ]
+        cells += [f"<td>{count}</td>" for count in _counts(own)]
+        cells += [f"<td>{_interval(own)}</td>"]
+        cells += [f'<td class="verdict {_CLASSES[each.verdict]}">{each.verdict}</td>' for each in others]
+        if same:
+            cells.append(f"<td>{same[name]['same']:.0%}</td>" if name in same else "<td></td>")
+        rows.append("".join([*cells, f'<td class="found">{_escape(found)}</td>']))
+    asked = ", ".join(f"{len(battery.said)} questions" for battery in report.batteries.values())
+    remarks = [remark for battery in report.batteries.values() for remark in notes(battery)]
+    parts = {
+        "name": _escape(without_folders(report.model)),
+        "about": f"does the path to the model deliver what was sent? · {asked}",
+        "headline": _escape(report.headline()),
+        "table": "\n".join(f"<tr>{row}</tr>" for row in rows),
+        "note": _escape(" ".join([*(f"{remark}." for remark in remarks), _NOTE])),
+    }
+    markup, style = (
+        (files(__package__) / f"check.{kind}").read_text(encoding="utf-8") for kind in ("html", "css")
+    )
+    for name, text in parts.items():
+        markup = markup.replace(f"{{{name}}}", text)
+    return assemble(without_folders(report.model), markup, base_style() + style, "")
+
+
+def _escape(text: str) -> str:
+    """A text of a model or server, in HTML; a brace could be taken for a part of the page."""
+    return html.escape(text).replace("{", "&#123;")
+
+
+def _interval(own: Verdict) -> str:
+    """A difference with its interval, drawn from -1 to 1."""
+    if own.low != own.low:
+        return ""
+    low, middle, high = (60 + 54 * value for value in (own.low, own.difference, own.high))
+    label = f"{own.difference:+.2f} ({own.low:+.2f} to {own.high:+.2f})"
+    return (
+        f'<svg viewBox="0 0 120 20" role="img" aria-label="{label}"><title>{label}</title>'
+        f'<line class="axis" x1="60" y1="2" x2="60" y2="18"/>'
+        f'<line class="span" x1="{low:.1f}" y1="10" x2="{high:.1f}" y2="10"/>'
+        f'<circle class="dot" cx="{middle:.1f}" cy="10" r="4"/></svg>'
+    )
+
+
+def _pair(battery: Battery, name: str) -> str:
+    """The pictures of a probe's first pair."""
+    pairs = battery.pairs.get(name)
+    is_small = name in PROBES and PROBES[name].is_adaptive
+    return " ".join(_thumbnail(query, is_small) for query in pairs[0][0]) if pairs else ""
+
+
+def _thumbnail(query: Query, is_small: bool) -> str:
+    """The pictures of a question in a row, or their middle; its right answer, if it has none."""
+    pictures = [picture for turn in query.messages for picture in turn.pictures]
+    if is_small:
+        pictures = [middle(picture) for picture in pictures]
+    answer = _escape(query.gold.answer)
+    if not pictures:
+        return f"“{answer}”"
+    content = BytesIO()
+    beside(pictures).save(content, "WEBP", quality=80)
+    encoded = b64encode(content.getvalue()).decode()
+    return f'<img src="data:image/webp;base64,{encoded}" alt="{answer}" title="{answer}">'
+
+
+def middle(picture: np.ndarray, side: int = _THUMB) -> np.ndarray:
+    """The middle of a picture."""
+    top, left = ((length - side) // 2 for length in picture.shape[:2])
+    return picture[top : top + side, left : left + side]
+
+
+def beside(pictures: Sequence[np.ndarray], height: int = _THUMB) -> Image.Image:
+    """Pictures beside each other, of one height."""
+    small = []
+    for picture in pictures:
+        image = Image.fromarray(picture)
+        small.append(image.resize((max(1, round(image.width * height / image.height)), height)))
+    row = Image.new("RGB", (sum(own.width + 4 for own in small) - 4, height), "white")
+    x = 0
+    for own in small:
+        row.paste(own, (x, 0))
+        x += own.width + 4
+    return row

@@ -1,0 +1,370 @@
+"""The battery of ``simtown check``: pairs of questions of which one known thing differs.
+
+A probe asks two questions with the same words whose pictures differ in one thing, and whose right answers
+therefore differ. Whoever gets the pictures as they were sent can solve both; whoever does not get the
+difference answers both alike, and solves one by luck. Beside each pair stands a control, a pair that needs
+the same sight and not the thing in question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from simtown.assets.entities import ENTITIES
+from simtown.core.streams import Stream
+from simtown.language.words.instructions import prompt
+from simtown.language.words.replies import Gold
+from simtown.scenes.camera import CAMERAS
+from simtown.town.town import Town
+from simtown.vlm.vision_model import Query, Turn
+
+#: Vehicles that are shown, and the length of one as a share of the picture's shorter side.
+KINDS, LENGTH = ("sedan", "coupe", "estate car", "muscle car"), 0.3
+#: Pixels of a picture from which vehicles are cut.
+_SOURCE = 896
+_WHERE = "Is there a vehicle in the picture?"
+_ANY = "Is there a vehicle in any of the pictures?"
+
+#: Two questions with the same words and different right answers.
+Pair = tuple[Query, Query]
+
+
+@cache
+def cut_out(kind: str, paint: str) -> Image.Image:
+    """A vehicle that heads right, seen from above, cut out of a picture: RGBA, without a border."""
+    town = Town()
+    town.clear()
+    town.camera = replace(CAMERAS["bird"], focal=3.5, y=-13.0)
+    town.place(kind, x=0.0, y=-1.85, paint=paint)
+    drawn = town.render(_SOURCE)
+    mask = drawn.mask(town.vehicles[0].name)
+    picture = Image.fromarray(np.dstack([drawn.rgb, np.uint8(255) * mask]), "RGBA")
+    return picture.crop(picture.getbbox())
+
+
+@cache
+def street(number: int, width: int, height: int) -> np.ndarray:
+    """An empty street, seen from above: (height, width, 3) uint8."""
+    town = Town()
+    town.clear()
+    town.camera = replace(CAMERAS["bird"], x=float(number * 3 % 40))
+    return town.render((width, height)).rgb
+
+
+@dataclass(frozen=True)
+class EmptyStreet:
+    """An empty street on which a probe puts a vehicle: one for each pair of a probe.
+
+    Attributes:
+        number: of the pair.
+        side: of a picture, pixels.
+        pixels: length of the vehicle in probes that look for the smallest.
+    """
+
+    number: int
+    side: int
+    pixels: int = 24
+
+    def chance(self, name: str) -> float:
+        """A number in [0, 1) that depends on a name and the number of the pair."""
+        return float(Stream(0, "check", name).uniform(np.array([self.number]), 1)[0, 0])
+
+    def empty(self, shape: tuple[float, float] = (1, 1), other: int = 0) -> np.ndarray:
+        """The street without a vehicle.
+
+        Args:
+            shape: width and height in sides.
+            other: of another stretch of it.
+        """
+        width, height = (round(self.side * share) for share in shape)
+        return street(self.number + 17 * other, width, height)
+
+    def shown(
+        self,
+        u: float = 0.5,
+        v: float = 0.5,
+        paint: str = "red",
+        length: float | None = None,
+        ratio: float | None = None,
+        **where: Any,
+    ) -> np.ndarray:
+        """The street with a vehicle.
+
+        Args:
+            u: of its middle, as a share of the picture's width.
+            v: of its middle, as a share of the picture's height.
+            paint: of its body.
+            length: of its longer side, pixels; by default LENGTH of the picture's shorter side.
+            ratio: of its width to its height; by default its own.
+            where: as :meth:`empty` takes it.
+        """
+        ground = Image.fromarray(self.empty(**where))
+        vehicle = cut_out(KINDS[self.number % len(KINDS)], paint)
+        length = length or LENGTH * min(ground.size)
+        ratio = ratio or vehicle.width / vehicle.height
+        wide, high = (max(1, round(length * own)) for own in (min(1, ratio), min(1, 1 / ratio)))
+        vehicle = vehicle.resize((wide, high), Image.Resampling.BOX)
+        x, y = (
+            min(max(round(share * whole - own / 2), 0), whole - own)
+            for share, whole, own in zip((u, v), ground.size, (wide, high), strict=True)
+        )
+        ground.paste(vehicle, (x, y), vehicle)
+        return np.asarray(ground)
+
+    def pair(self, name: str, question: str, by_answer: Mapping[str, Any], **changes: Any) -> Pair:
+        """A question that is asked twice.
+
+        Args:
+            name: that begins the keys.
+            question: its words.
+            by_answer: for each of the two answers the picture, the pictures, or other values of a query.
+            changes: attributes of both queries.
+        """
+        choices = tuple(by_answer)
+        kind = "truth" if "yes" in choices else "group"
+        text = prompt(question, kind, choices)
+        queries = []
+        for answer, shown in by_answer.items():
+            pictures = shown if isinstance(shown, tuple) else (shown,)
+            gold = Gold(kind, answer, choices)
+            key = f"{name}:{self.number}:{self.pixels}:{answer}"
+            queries.append(replace(Query(key, pictures, text, gold, question), **changes))
+        return queries[0], queries[1]
+
+
+def sight(stage: EmptyStreet) -> Pair:
+    """A picture with a vehicle, and one without: the control of most probes."""
+    u, v = (0.3 + 0.4 * stage.chance(axis) for axis in "uv")
+    return stage.pair("sight", _WHERE, {"yes": stage.shown(u, v), "no": stage.empty()})
+
+
+def words(stage: EmptyStreet) -> Pair:
+    """The same question without a picture, about a street in words."""
+    facts = {"yes": f"There is a {ENTITIES[stage.number]} on a street.", "no": "A street is empty."}
+    pair = stage.pair("words", "Is there a vehicle on the street?", dict.fromkeys(facts, ()))
+    yes, no = (replace(query, text=f"{facts[query.gold.answer]} {query.text}") for query in pair)
+    return yes, no
+
+
+def _one_of_three(name: str, place: int) -> Callable[[EmptyStreet], Pair]:
+    """Three pictures, of which one at a place has a vehicle, or none has."""
+
+    def make(stage: EmptyStreet) -> Pair:
+        empty = tuple(stage.empty(other=other) for other in range(3))
+        shown = list(empty)
+        shown[place] = replace(stage, number=stage.number + 17 * place).shown()
+        return stage.pair(name, _ANY, {"yes": tuple(shown), "no": empty})
+
+    return make
+
+
+def order(stage: EmptyStreet) -> Pair:
+    """Two pictures, of which the first or the second has a vehicle."""
+    shown, empty = stage.shown(), stage.empty(other=1)
+    question = "Which picture has a vehicle in it, the first or the second?"
+    return stage.pair("order", question, {"first": (shown, empty), "second": (empty, shown)})
+
+
+def left_right(stage: EmptyStreet) -> Pair:
+    """A vehicle at the left, or at the right."""
+    sides = {"left": stage.shown(0.2), "right": stage.shown(0.8)}
+    return stage.pair("left-right", "In which half of the picture is the vehicle, left or right?", sides)
+
+
+def up_down(stage: EmptyStreet) -> Pair:
+    """A vehicle at the top, or at the bottom."""
+    sides = {"upper": stage.shown(v=0.2), "lower": stage.shown(v=0.8)}
+    return stage.pair("up-down", "In which half of the picture is the vehicle, upper or lower?", sides)
+
+
+def quarter_turn(stage: EmptyStreet) -> Pair:
+    """A picture, or the same after a quarter turn."""
+    shown = stage.shown()
+    turned = {"horizontal": shown, "vertical": np.ascontiguousarray(np.rot90(shown))}
+    question = "Is the long side of the vehicle horizontal or vertical in the picture?"
+    return stage.pair("quarter-turn", question, turned)
+
+
+def width_height(stage: EmptyStreet) -> Pair:
+    """A vehicle at one or the other end of a wide or a high picture."""
+    is_wide = stage.number % 2 == 0
+    if is_wide:
+        shape, ends = (1.4, 0.8), {"left": (0.12, 0.5), "right": (0.88, 0.5)}
+    else:
+        shape, ends = (0.8, 1.4), {"upper": (0.5, 0.12), "lower": (0.5, 0.88)}
+    shown = {answer: stage.shown(*where, shape=shape) for answer, where in ends.items()}
+    question = f"In which half of the picture is the vehicle, {' or '.join(ends)}?"
+    return stage.pair("width-height", question, shown)
+
+
+def aspect(stage: EmptyStreet) -> Pair:
+    """A vehicle that is wider than high, or higher than wide, in a very wide or very high picture."""
+    shape = (1.5, 0.5) if stage.number % 2 == 0 else (0.5, 1.5)
+    ratios = {"wider": 1.6, "higher": 1 / 1.6}
+    shown = {answer: stage.shown(ratio=ratio, shape=shape) for answer, ratio in ratios.items()}
+    question = "Is the vehicle in the picture wider than it is high, or higher than it is wide?"
+    return stage.pair("aspect", question, shown)
+
+
+def colour(stage: EmptyStreet) -> Pair:
+    """A red vehicle, or a blue one."""
+    paints = {paint: stage.shown(paint=paint) for paint in ("red", "blue")}
+    return stage.pair("colour", "Which colour has the vehicle, red or blue?", paints)
+
+
+def edges(stage: EmptyStreet) -> Pair:
+    """A vehicle in the outermost part of a picture, at each of its sides in turn; or none."""
+    place = [(0.0, 0.4), (1.0, 0.6), (0.6, 0.0), (0.4, 1.0)][stage.number % 4]
+    shown = stage.shown(*place, length=0.06 * stage.side, ratio=1.0)
+    return stage.pair("edges", _WHERE, {"yes": shown, "no": stage.empty()})
+
+
+def small_in_large(stage: EmptyStreet) -> Pair:
+    """A small vehicle in a picture of twice the side, or none."""
+    shown = stage.shown(length=stage.pixels, shape=(2, 2))
+    return stage.pair("resolution", _WHERE, {"yes": shown, "no": stage.empty((2, 2))})
+
+
+def small_in_small(stage: EmptyStreet) -> Pair:
+    """A vehicle of the same pixels in a picture of half the side, or none."""
+    shown = stage.shown(length=stage.pixels, shape=(0.5, 0.5))
+    return stage.pair("small", _WHERE, {"yes": shown, "no": stage.empty((0.5, 0.5))})
+
+
+def small_colour(stage: EmptyStreet) -> Pair:
+    """A small vehicle that is red or blue."""
+    paints = {paint: stage.shown(paint=paint, length=stage.pixels) for paint in ("red", "blue")}
+    return stage.pair("detail", "Which colour has the small vehicle, red or blue?", paints)
+
+
+def small_grey(stage: EmptyStreet) -> Pair:
+    """A small vehicle that is white or black."""
+    paints = {paint: stage.shown(paint=paint, length=stage.pixels) for paint in ("white", "black")}
+    return stage.pair("grey", "Which colour has the small vehicle, white or black?", paints)
+
+
+def _sold(stage: EmptyStreet, name: str) -> Pair:
+    """A question about a fact that no picture shows."""
+    kinds = (ENTITIES[stage.number], ENTITIES[-1 - stage.number])
+    question = f"Which vehicle was sold today, the {' or the '.join(kinds)}?"
+    return stage.pair(name, question, dict.fromkeys(kinds, ()))
+
+
+def _fact(query: Query) -> str:
+    return f"Today the {query.gold.answer} was sold."
+
+
+def system_text(stage: EmptyStreet) -> Pair:
+    """A fact in the system's message."""
+    first, second = (
+        replace(query, turns=(Turn("system", _fact(query)),)) for query in _sold(stage, "system-text")
+    )
+    return first, second
+
+
+def user_text(stage: EmptyStreet) -> Pair:
+    """The same fact in the question."""
+    first, second = (
+        replace(query, text=f"{_fact(query)} {query.text}") for query in _sold(stage, "user-text")
+    )
+    return first, second
+
+
+def earlier_turn(stage: EmptyStreet) -> Pair:
+    """A picture in an earlier message than the question."""
+    yes, no = (
+        replace(
+            query,
+            key=query.key.replace("sight", "earlier-turn"),
+            turns=(Turn("user", "Here is a picture.", query.pictures), Turn("assistant", "I see it.")),
+            pictures=(),
+        )
+        for query in sight(stage)
+    )
+    return yes, no
+
+
+def behind_words(stage: EmptyStreet) -> Pair:
+    """A picture behind the words of a question."""
+    yes, no = (
+        replace(query, key=query.key.replace("sight", "behind-words"), is_behind=True)
+        for query in sight(stage)
+    )
+    return yes, no
+
+
+class Probe(NamedTuple):
+    """A probe of the battery.
+
+    Attributes:
+        about: what is delivered, in words.
+        test: makes a pair that only what is delivered solves.
+        lost: what it means if the two questions of a pair are answered alike.
+        reversed: what it means if they are answered the other way round.
+        control: makes a pair that needs the same sight.
+        needs: what the model must be able to take: an attribute of a
+            :class:`~simtown.vlm.vision_model.VisionModel`, or "".
+        is_adaptive: whether the vehicle is made smaller as long as the control is solved.
+    """
+
+    about: str
+    test: Callable[[EmptyStreet], Pair]
+    lost: str
+    reversed: str = ""
+    control: Callable[[EmptyStreet], Pair] = sight
+    needs: str = ""
+    is_adaptive: bool = False
+
+
+_SEVERAL, _TURNS = "holds_several", "holds_turns"
+#: The battery, in the order in which it is asked.
+PROBES = {
+    "picture": Probe(
+        "a picture", sight, "no reply depends on the picture: none arrives, or an empty one", control=words
+    ),
+    "first-picture": Probe(
+        "the first of several pictures", _one_of_three("first-picture", 0), "it is dropped", needs=_SEVERAL
+    ),
+    "middle-picture": Probe(
+        "pictures between", _one_of_three("middle-picture", 1), "they are dropped", needs=_SEVERAL
+    ),
+    "last-picture": Probe(
+        "the last of several pictures", _one_of_three("last-picture", 2), "it is dropped", needs=_SEVERAL
+    ),
+    "order": Probe(
+        "the order of pictures", order, "a set and its reverse get one answer",
+        "pictures arrive in reverse order", needs=_SEVERAL,
+    ),
+    "left-right": Probe("left and right", left_right, "they get one answer", "pictures are mirrored"),
+    "up-down": Probe("up and down", up_down, "they get one answer", "pictures are upside down"),
+    "quarter-turn": Probe(
+        "which side is up", quarter_turn, "a quarter turn changes nothing", "pictures are turned by a quarter"
+    ),
+    "width-height": Probe(
+        "wide and high pictures", width_height,
+        "their ends are lost: width and height are exchanged, or the ends are cut off",
+        "their ends are exchanged",
+    ),
+    "aspect": Probe(
+        "the shape of things", aspect, "pictures are stretched to one shape", "width and height are exchanged"
+    ),
+    "colour": Probe("colours", colour, "they are lost", "red and blue are exchanged"),
+    "edges": Probe("the outer parts of a picture", edges, "they are cut off"),
+    "resolution": Probe(
+        "the size that was sent", small_in_large, "large pictures are made smaller",
+        control=small_in_small, is_adaptive=True,
+    ),
+    "detail": Probe(
+        "fine colours", small_colour, "pictures are compressed with loss, as JPEG does",
+        "red and blue are exchanged", control=small_grey, is_adaptive=True,
+    ),
+    "system-text": Probe("the system's message", system_text, "it is dropped", "", user_text, _TURNS),
+    "earlier-turn": Probe("a picture of an earlier message", earlier_turn, "it is dropped", needs=_TURNS),
+    "behind-words": Probe("a picture behind the words", behind_words, "it is dropped"),
+}  # fmt: skip

@@ -1,0 +1,45 @@
+"""The site that `make docs` built: no path of a machine, warning or progress bar on a page."""
+
+import html
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SITE = Path(os.environ.get("SIMTOWN_SITE", ROOT / "out" / "docs"))
+#: What a reader of a page must not see.
+UNWANTED = re.compile(
+    r"/(?:home|root|tmp|Users|var/folders)/[\w.-]+|site-packages|Traceback \(most recent"
+    r"|\b\w*Warning: |\d+%\|| \d+(?:\.\d+)?it/s|[━█▏▎▍▌▋▊▉]{2}|<IPython\.|object at 0x"
+)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (SITE / "index.html").exists(), reason="needs the site: make docs"),
+]
+
+
+def texts():
+    """Path in the site and visible text of each page, without pages of sources."""
+    for path in sorted(SITE.rglob("*.html")):
+        if "_modules" not in path.parts and "play-lite" not in path.parts:
+            page = re.sub(r"<(script|style)\b.*?</\1>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+            yield path.relative_to(SITE).as_posix(), html.unescape(re.sub(r"<[^>]+>", "", page))
+
+
+def test_no_page_shows_a_path_a_warning_or_a_progress_bar():
+    found = [(page, match[0]) for page, text in texts() for match in UNWANTED.finditer(text)]
+    assert found == []
+
+
+def test_every_picture_of_a_page_is_there_and_has_a_text():
+    missing = []
+    for path in SITE.rglob("*.html"):
+        for tag in re.findall(r"<img\b[^>]*>", path.read_text(encoding="utf-8")):
+            source = re.search(r'src="([^"]+)"', tag)
+            if source and not source[1].startswith(("http", "data:")):
+                picture = path.parent / source[1].partition("?")[0]
+                if not picture.exists() or 'alt="' not in tag:
+                    missing.append((path.relative_to(SITE).as_posix(), tag))
+    assert missing == []

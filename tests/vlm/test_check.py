@@ -1,0 +1,197 @@
+"""The battery of `simtown check`: faults that are planted before a simulated model are named."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from benchmarks.simulated_sight import FAULTS, Eye, SimulatedModel, serving
+from simtown.vlm import check_battery
+from simtown.vlm.check_battery import ask_battery
+from simtown.vlm.check_page import page
+from simtown.vlm.check_probes import PROBES, EmptyStreet
+from simtown.vlm.check_run import ALL_WELL, NOTHING_TOLD, SOMETHING_LOST, CheckReport, check_model, compare
+from simtown.vlm.check_verdicts import (
+    CANNOT_TELL,
+    DELIVERED,
+    LOOKS,
+    MANY,
+    NOT_DELIVERED,
+    PairRow,
+    Verdict,
+    judge,
+    smallest_seen,
+)
+from simtown.vlm.vision_model import Said
+from simtown.vlm.vlm_settings import CheckSettings
+from tests.vlm import chat_server
+
+SIDE, QUESTIONS = 112, 300
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Small pictures, which are drawn and looked through faster."""
+    monkeypatch.setattr(check_battery, "SIDE", SIDE)
+
+
+def named(battery):
+    return {own.probe for own in battery.verdicts.values() if own.verdict == NOT_DELIVERED}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["none", "no picture", "only the first picture", "order lost", "mirrored", "quarter turn",
+     "red and blue exchanged", "edges cropped", "system text dropped", "pictures behind words dropped"],
+)  # fmt: skip
+def test_a_planted_fault_is_named(small, fault):
+    battery = ask_battery(SimulatedModel(Eye(FAULTS[fault].change, lapses=0), {}), QUESTIONS)
+    assert len(battery.said) <= QUESTIONS
+    if fault == "none":
+        assert {own.verdict for own in battery.verdicts.values()} == {DELIVERED}
+    else:
+        assert FAULTS[fault].probe in named(battery)
+    assert "repeat" not in named(battery)
+
+
+def test_a_model_that_sees_nothing_is_accused_of_nothing_but_the_picture(small):
+    blind = ask_battery(SimulatedModel(Eye(FAULTS["none"].change, lapses=1), {}), QUESTIONS)
+    assert named(blind) == set()
+    report = CheckReport("blind", blind)
+    assert report.exit_code == NOTHING_TOLD
+
+
+def test_a_picture_that_takes_no_tokens_is_named(small):
+    dropped = ask_battery(SimulatedModel(Eye(FAULTS["no picture"].change, lapses=0), {}), QUESTIONS)
+    assert named(dropped) == {"picture", "tokens"}
+
+
+def test_models_that_differ_from_call_to_call_are_named(small):
+    restless = ask_battery(SimulatedModel(Eye(FAULTS["none"].change, flips=0.5), {}), QUESTIONS)
+    assert "repeat" in named(restless)
+
+
+def test_a_server_gives_the_verdicts_of_the_same_model_here(small):
+    eye = partial(Eye, FAULTS["mirrored"].change, lapses=0.05)
+    here = ask_battery(SimulatedModel(eye(), {}), QUESTIONS)
+    with serving(eye()) as model:
+        report = check_model(model, CheckSettings())
+    for name, own in here.verdicts.items():
+        other = report.battery.verdicts[name]
+        assert (own.verdict, own.test, own.control) == (other.verdict, other.test, other.control), name
+    assert report.exit_code == SOMETHING_LOST
+    written = page(report)
+    assert "http://" not in written.replace("http://127.0.0.1", "")
+    assert all(name in written for name in report.battery.verdicts)
+
+
+def test_two_stacks_get_the_same_questions(small):
+    first, second = (SimulatedModel(Eye(FAULTS[own].change, lapses=0), {}) for own in ("none", "mirrored"))
+    one = ask_battery(first, QUESTIONS)
+    other = check_battery.Battery(second, QUESTIONS, pairs=one.pairs)
+    other.ask(one.queries.values(), lambda count: None)
+    records = {record["probe"]: record for record in compare(one, other)}
+    assert records.keys() == PROBES.keys()
+    assert records["left-right"]["same"] == 0
+    assert records["left-right"]["difference"] == 1
+    assert records["colour"]["same"] == 1
+    assert records["colour"]["difference"] == 0
+    assert all(record["logprob"] is None for record in records.values())
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_pairs_differ_in_their_answer_and_in_what_is_sent(name):
+    def sent(query):
+        return [(turn.role, turn.text, [own.tobytes() for own in turn.pictures]) for turn in query.messages]
+
+    for number in (0, 1, 15):
+        for make in (PROBES[name].test, PROBES[name].control):
+            first, second = make(EmptyStreet(number, SIDE))
+            assert first.gold.answer != second.gold.answer
+            assert first.gold.choices == second.gold.choices
+            assert first.question == second.question
+            assert first.key != second.key
+            assert sent(first) != sent(second)
+            counts = [[len(turn.pictures) for turn in query.messages] for query in (first, second)]
+            assert counts[0] == counts[1]
+
+
+def judged(test, control, name="order"):
+    verdict = Verdict(probe=name, about="")
+    rows = [PairRow((both, both), (others, others), 12) for both, others in zip(test, control, strict=True)]
+    judge([verdict], {name: rows})
+    return verdict
+
+
+@given(some.lists(some.booleans(), min_size=1, max_size=16))
+@settings(max_examples=60)
+def test_as_many_as_of_the_control_are_never_lost(solved):
+    assert judged(solved, solved).verdict != NOT_DELIVERED
+    assert judged(solved, [False] * len(solved)).verdict != NOT_DELIVERED
+
+
+def test_what_is_lost_is_told_from_what_is_hard():
+    assert judged([False] * MANY, [True] * MANY).verdict == NOT_DELIVERED
+    assert judged([True] * LOOKS[0], [True] * LOOKS[0]).verdict == DELIVERED
+    assert judged([False] * MANY, [False] * MANY).verdict == CANNOT_TELL
+
+
+@pytest.mark.parametrize("seen", [5.0, 20.0, 60.0])
+def test_the_smallest_that_is_seen_lies_in_its_interval(seen):
+    rng = np.random.default_rng(0)
+    held = 0
+    for _ in range(100):
+        pixels = rng.choice([3, 6, 12, 24, 48, 96], 24)
+        chance = 0.5 + 0.47 / (1 + (pixels / seen) ** (-1 / 0.25))
+        found = smallest_seen(pixels, rng.random(24) < chance)
+        held += found.low <= seen <= found.high
+    assert held >= 90
+
+
+def test_the_command_writes_a_page_and_figures(small, cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with serving(Eye(FAULTS["none"].change, lapses=0)) as model:
+        cli("check", model, "--json", tmp_path / "check.json").succeeds()
+    content = json.loads((tmp_path / "check.json").read_text())
+    assert content["exit_code"] == ALL_WELL
+    (found,) = content["models"].values()
+    assert {own["verdict"] for own in found["verdicts"]} == {DELIVERED}
+    (written,) = tmp_path.glob("checks/*.html")
+    assert all(name in written.read_text() for name in PROBES)
+
+
+def fails(outcome, *words):
+    """One message, exit code 2, and the words in it."""
+    (line,) = outcome.messages
+    assert outcome.code == 2
+    assert [word for word in words if word not in line] == []
+
+
+@pytest.mark.parametrize("wrong", ["gpt", "runs/town", "people:ann.csv", "openai:localhost"])
+def test_what_is_not_a_model_is_one_line(cli, wrong):
+    fails(cli("check", wrong), wrong)
+
+
+def test_a_dead_server_and_one_that_refuses_pictures_are_one_line(small, cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fails(cli("check", "openai:http://127.0.0.1:9/v1#m", "--retries", 0), "127.0.0.1:9")
+    refusal = chat_server.Raw(b'{"error": "no pictures here"}', 400)
+    with chat_server.serving(lambda prompt, picture: "yes" if picture is None else refusal) as server:
+        fails(cli("check", server.model), "no pictures here")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_server_that_takes_one_picture_is_checked_with_one(small):
+    class OnePicture(SimulatedModel):
+        def ask(self, queries):
+            for query, said in super().ask(queries):
+                is_refused = len(query.pictures) > 1
+                yield query, Said("", problem="at most 1 image", refused=True) if is_refused else said
+
+    battery = ask_battery(OnePicture(Eye(FAULTS["none"].change, lapses=0), {}), QUESTIONS)
+    unsure = {own.probe for own in battery.verdicts.values() if own.verdict == CANNOT_TELL}
+    assert unsure == {"first-picture", "middle-picture", "last-picture", "order"}
+    assert "at most 1 image" in battery.verdicts["order"].found
