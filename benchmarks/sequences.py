@@ -2,8 +2,8 @@
 
 python benchmarks/sequences.py FOLDER [--steps 4000]
 
-Generates questions of the family "goes" with 11,800 training examples (fewer than 10,000 sequences: a reversed
-pair is one) of four 64 × 32 pictures and five kinds, then trains on one core the CNN-LSTM, the same that is
+Generates questions of the family "goes" with 11,800 training examples (fewer than 10,000 sequences: a
+reversed pair is one) of four 64 × 32 pictures and five kinds, then trains on one core the CNN-LSTM, the same that is
 blind to the order, and the same that sees the first picture. FOLDER keeps what is done. The last table is
 benchmarks/results/sequences.csv.
 """
@@ -38,9 +38,9 @@ def main() -> None:
     torch.set_num_threads(1)
     settings = Settings(**{**vars(WORLD), "questions": ("goes",)})
     began = process_time()
-    data = generate(settings, chosen.folder / "goes", workers=1)
+    generate(settings, chosen.folder / "goes", workers=1)
     made = (settings.n + settings.val + settings.test) / (process_time() - began)
-    dataset = open_dataset(data) if isinstance(data, (str, Path)) else data
+    dataset = open_dataset(chosen.folder / "goes")
     sequences = len(np.unique(dataset.train.column("sequence")))
     back = dataset.test.column("shared") == REVERSED
     rows = []
