@@ -68,9 +68,10 @@ def fit(
 
     Models of the paper: pbn, cnn-lstm. The same with boxes withheld or given: pbn-no-boxes, cnn-lstm-boxes.
     Others: film, relation-network, vit. For comparison: true-boxes (receives the scene), question-only (sees
-    no picture), picture-only (reads no question). On any image encoder of transformers, which stays as it is:
-    head (--encoder). Questions of families (--questions of simtown generate) have one of many answers; models
-    that receive boxes or a subject and an object are for the paper's questions alone.
+    no picture), picture-only (reads no question); of sequences order-blind (does not know the order of their
+    pictures) and one-picture (--option picture=K: sees the K-th alone). On any image encoder of transformers,
+    which stays as it is: head (--encoder). Questions of families (--questions of simtown generate) have one
+    of many answers; models that receive boxes or a subject and an object are for the paper's questions alone.
 
     The run directory holds run.json, metrics.jsonl, curve.png, weights.safetensors, test.npz, and logs for
     TensorBoard. If it is stopped or killed, run the same command again: it loses about a minute of work, and
@@ -438,8 +439,9 @@ def thresholds(
 def predict(
     run: RunArgument,
     image: Annotated[
-        Path,
-        "A PNG or JPEG of a street, such as simtown render writes, framed like the run's pictures.",
+        list[Path],
+        "A PNG or JPEG of a street, such as simtown render writes, framed like the run's pictures; of "
+        "sequences all pictures of one, in their order.",
         there,
     ],
     question: Annotated[str, 'Such as "Is a sedan left of a fire truck?"'],

@@ -28,6 +28,8 @@ _LOOKS = """
     pbn-no-boxes     | PBN, no box loss   | #56B4E9 | D
     pbn              | PBN                | #0072B2 | o
     true-boxes       | True boxes         | #222222 | p
+    order-blind      | Order-blind        | #44AA99 | <
+    one-picture      | One picture        | #999933 | >
     question-only    | Question only      | #999999 | h
     picture-only     | Picture only       | #666666 | d
 """

@@ -25,11 +25,11 @@ from simtown.datasets.question_source import (
     as_stored,
 )
 from simtown.language.asking.sequences import REVERSED, SequenceQuestions, SequenceRecipe, ask_sequences
-from simtown.language.meaning.evaluate import CLOSE, KNOWN
+from simtown.language.meaning.evaluate import CLOSE, KNOWN, Values, evaluate
 from simtown.language.meaning.moments import evaluate_shown, show
 from simtown.language.meaning.programs import ProgramError
 from simtown.scenes.scene import SceneBatch, plausible
-from simtown.scenes.sequence import UNEDITED, Sequence, pictures, stored_pictures
+from simtown.scenes.sequence import COLUMNS, UNEDITED, Sequence, pictures, stored_pictures
 from simtown.scenes.silhouette import boxes
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 #: Examples that are sampled at once, and to find out whether there are such.
 ASKED_AT_ONCE, TRIAL = 2048, 64
+#: Columns of sequences that values depend on beside those of single pictures.
+SEQUENCE_COLUMNS = (*(f"scene/{name}" for name in COLUMNS), "order")
 #: Columns of the question, which a pair shares.
 _WORDS = ("question", "tokens", "family", "template", "text", "program")
 
@@ -127,6 +129,15 @@ class SequenceSource(FamilyQuestions):
             values=values,
             tried=np.zeros((len(order), 2), dtype=np.int64),
         )
+
+
+def stored_values(stored: Columns, settings: Settings) -> Values:
+    """The values of stored programs of families in their stored scenes or sequences."""
+    program, visible, size = stored["program"], stored["visible"], (settings.width, settings.height)
+    if settings.sequence:
+        return evaluate_shown(show(Sequence.of_columns(stored), stored["order"], visible), program, size)
+    scenes = SceneBatch.of_columns(stored)
+    return evaluate(scenes, program, visible, size, by_name=settings.hand_made)
 
 
 def pair_problems(columns: Columns) -> Problems:

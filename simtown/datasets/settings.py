@@ -258,6 +258,11 @@ class Settings:
                 object.__setattr__(self, name, min(most, self.n) // whole * whole)
 
     @property
+    def paired(self) -> bool:
+        """Whether every question is asked twice, of two pictures or sequences, with another answer."""
+        return self.twins or bool(self.sequence)
+
+    @property
     def block(self) -> int:
         """Questions of two pictures, whose first questions are a pair; with twins, of a group."""
         if self.hand_made:

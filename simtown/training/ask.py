@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 from torch import nn
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.core.amounts import counted
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError
 from simtown.core.notebook import OBJECT, SUBJECT
@@ -158,6 +159,9 @@ def _require_comparable(trained: Settings, language: Mapping[str, Sequence[str]]
         problem, like = "has no test examples", "--test 1000"
     elif size != its:
         problem, like = f"has pictures of {its}, the run was trained on {size}", f"--size {size}"
+    elif trained.shots != other.shots:
+        problem = f"shows {counted(other.shots, 'picture')} an example, the run saw {trained.shots}"
+        like = f"--sequence {trained.sequence} --pictures {trained.shots}" if trained.sequence else asking
     elif unseen := [kind for kind in other.kinds if kind not in trained.kinds]:
         problem = f"has vehicles that the run has not seen ({with_article(ENTITIES[unseen[0]])})"
         like = f"--entities {trained.entities} --world-seed {trained.world_seed}"
@@ -240,20 +244,21 @@ def framed(size: tuple[int, int], trained: Settings) -> tuple[float, float, floa
 @torch.inference_mode()
 def predict(
     directory: Path,
-    image: Path | Image.Image,
+    image: Path | Image.Image | Sequence[Path | Image.Image],
     question: str,
     allow_model: Collection[str] = (),
     opened: OpenedRun | None = None,
 ) -> ModelAnswer:
-    """Ask a run's model one question about one picture.
+    """Ask a run's model one question about one picture, or about all pictures of a sequence in their order.
 
-    The picture, a PNG or JPEG file, is cut (:func:`framed`) and scaled to the size that the model knows. The
+    A picture, a PNG or JPEG file, is cut (:func:`framed`) and scaled to the size that the model knows. The
     question may have any phrasing of data sets. With `opened`, from :func:`open_run`, no file of the run is
     read.
 
     Raises:
-        SettingsError: the question is not understood (the message says which word), the file is not a
-            picture, the picture shows less than those of the run, or the model needs the true boxes.
+        SettingsError: the question is not understood (the message says which word), a file is not a
+            picture, a picture shows less than those of the run, there are more or fewer pictures than the
+            run saw of an example, or the model needs the true boxes.
         Others: see :func:`open_run`.
     """
     model, trained, run = opened or open_run(directory, allow_model)
@@ -264,16 +269,15 @@ def predict(
         raise SettingsError(f"{directory}: the model {run['model']} reads no question: ask another run")
     language = run_directory.language_in(run)
     inputs, vehicles = _told(question, trained, language)
-    try:
-        picture = image if isinstance(image, Image.Image) else open_picture(image)
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"{image} cannot be read as a picture: {error}") from error
-    frame = left, top, right, bottom = framed(picture.size, trained)
-    small = picture.resize((trained.width, trained.height), Image.Resampling.BOX, box=frame)
-    pixels = torch.from_numpy(np.asarray(small).copy())[None]
+    images = image if isinstance(image, Sequence) else [image]
+    if len(images) != trained.shots:
+        saw = f"the run saw {counted(trained.shots, 'picture')} of an example"
+        raise SettingsError(f"{directory}: {saw}, and {len(images)} were given: give {trained.shots}")
+    pictures = [_opened(each) for each in images]
+    frame = left, top, right, bottom = framed(pictures[0].size, trained)
     none = torch.zeros(1, dtype=torch.int64)
     inputs = dict.fromkeys(("subject", "relation", "object", "family"), none) | inputs
-    batch = Batch(as_input(pixels), boxes=torch.zeros(1, 2, 4), answer=torch.zeros(1), **inputs)
+    batch = Batch(_input(pictures, trained), boxes=torch.zeros(1, 2, 4), answer=torch.zeros(1), **inputs)
     boxes = None
     if finds_boxes(model):
         shares = _corners(model.boxes(batch)[:, 0].numpy())
@@ -282,12 +286,31 @@ def predict(
     yes = float(torch.sigmoid(logits)[0]) if logits.dim() == 1 else float(logits.softmax(1).max())
     if language:
         said = language["answers"][int(logits.argmax())]
-    cut = right - left + 1 <= picture.width or bottom - top + 1 <= picture.height
+    cut = right - left + 1 <= pictures[0].width or bottom - top + 1 <= pictures[0].height
     if not np.isfinite(yes) or (boxes is not None and not np.isfinite(boxes).all()):
         remedy = "run simtown fit again with another directory"
         raise DamagedError(f"{directory} holds weights that answer NaN: {remedy}")
     accuracy = run.get("test", {}).get("accuracy")
-    return ModelAnswer(yes, boxes, frame, cut, vehicles, accuracy, picture, said)
+    return ModelAnswer(yes, boxes, frame, cut, vehicles, accuracy, pictures[0], said)
+
+
+def _opened(image: Path | Image.Image) -> Image.Image:
+    """A picture. Raises SettingsError if a file is none."""
+    try:
+        return image if isinstance(image, Image.Image) else open_picture(image)
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{image} cannot be read as a picture: {error}") from error
+
+
+def _input(pictures: Sequence[Image.Image], trained: Settings) -> torch.Tensor:
+    """A batch of one example's pictures, cut and scaled to the size that a run knows.
+
+    Raises SettingsError if a picture shows less.
+    """
+    size = trained.width, trained.height
+    small = [each.resize(size, Image.Resampling.BOX, box=framed(each.size, trained)) for each in pictures]
+    pixels = torch.from_numpy(np.stack([np.asarray(each) for each in small]))
+    return as_input(pixels[None] if trained.sequence else pixels)
 
 
 def _corners(found: np.ndarray) -> np.ndarray:

@@ -14,9 +14,10 @@ from torch import nn
 from simtown.complexity.intervals import share
 from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.proving.twin_groups import group_outcomes
-from simtown.datasets.reading.reader import Dataset, Split
+from simtown.datasets.reading.reader import SCENE_COLUMNS, Dataset, Split
+from simtown.datasets.sequence_questions import SEQUENCE_COLUMNS, stored_values
 from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
-from simtown.language.meaning.evaluate import KNOWN, evaluate
+from simtown.language.meaning.evaluate import KNOWN
 from simtown.language.meaning.relations import LATERAL, RELATION_NAMES, RELATIONS, margins, separations
 from simtown.training.models.layers import answer_loss
 from simtown.training.sources import ExampleSource, chunks
@@ -291,8 +292,8 @@ class FamilyScores:
     def oracle(self) -> np.ndarray:
         """(n,) bool: which test questions the evaluator answers as stored, from program and scene."""
         split, settings = self._dataset.test, self._dataset.settings
-        size = settings.width, settings.height
-        values = evaluate(split.scenes(), split.column("program"), split.column("visible"), size)
+        names = (*SCENE_COLUMNS, "program", "visible", *(SEQUENCE_COLUMNS if settings.sequence else ()))
+        values = stored_values({name: split.column(name) for name in names}, settings)
         columns = (split.column("family"), values.answer, values.state)
         given = [
             ANSWERS[self._kinds[family]][answer] if state == KNOWN else CANNOT_TELL

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import islice, starmap
+from math import prod
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -87,7 +88,12 @@ class ExampleSource(Protocol):
 
 
 def as_input(pixels: torch.Tensor) -> torch.Tensor:
-    """(b, h, w, 3) uint8 → (b, 3, h, w) float32 in [-1, 1], in channels-last memory."""
+    """(b, h, w, 3) uint8 → (b, 3, h, w) float32 in [-1, 1], in channels-last memory.
+
+    The pictures of sequences, (b, P, h, w, 3), become the channels of one, (b, 3 * P, h, w).
+    """
+    if pixels.dim() == 5:
+        pixels = pixels.permute(0, 2, 3, 1, 4).flatten(3)
     return pixels.to(torch.float32).div_(127.5).sub_(1.0).permute(0, 3, 1, 2)
 
 
@@ -118,7 +124,8 @@ class Resident:
     """The first n examples of a split, kept on the device that uses them, their pictures as bytes."""
 
     def __init__(self, split: Split, n: int, settings: Settings, device: torch.device) -> None:
-        self.pixels = torch.empty((n, settings.height, settings.width, 3), dtype=torch.uint8, device=device)
+        shape, _ = split.form("images")
+        self.pixels = torch.empty((n, *shape), dtype=torch.uint8, device=device)
         for rows in chunks(n, _BLOCK):
             self.pixels[rows[0] : rows[-1] + 1] = torch.from_numpy(split.images(rows)).to(device)
         self._facts = _facts(split.rows(_columns(settings), np.arange(n)), settings, device)
@@ -190,11 +197,15 @@ class FreshExamples:
 
     def _sample(self, rows: np.ndarray) -> tuple[SceneBatch, Columns]:
         examples = self.source.draw("train", rows)
-        return examples.scene, self.source.columns(examples, rows)
+        shown = self.source.shown(examples, np.arange(len(rows)))
+        return shown, self.source.columns(examples, rows)
 
     def _render(self, sampled: tuple[SceneBatch, Columns]) -> Batch:
         scenes, column = sampled
-        return Batch(as_input(self.pictures(scenes)), **_facts(column, self.settings, self.device))
+        pixels = self.pictures(scenes)
+        if self.settings.shots > 1:
+            pixels = pixels.unflatten(0, (-1, self.settings.shots))
+        return Batch(as_input(pixels), **_facts(column, self.settings, self.device))
 
     def pictures(self, scenes: SceneBatch) -> torch.Tensor:
         """(n, h, w, 3) uint8 on the device: drawn there, without a copy, where the renderer can."""
@@ -248,7 +259,8 @@ def open_split(
 
     Raises SettingsError if `cache` insists and they do not fit.
     """
-    needed, free = n * settings.width * settings.height * 3, _free(device)
+    shape, _ = split.form("images")
+    needed, free = n * prod(shape), _free(device)
     usable = int(MEMORY_SHARE * free / beside)
     if cache and needed >= usable:
         too_much = f"{n} pictures take {size(needed)}, and {size(usable)} on {device} may be used"

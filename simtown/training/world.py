@@ -42,6 +42,7 @@ class World:
         length: tokens of a question.
         answers: logits that a model returns for a question: 1, of yes, or one for each answer.
         families: of questions.
+        pictures: of an example, more than 1 of sequences.
     """
 
     entities: int
@@ -52,6 +53,7 @@ class World:
     length: int = LENGTH
     answers: int = 1
     families: int = 1
+    pictures: int = 1
 
     @classmethod
     def of(cls, settings: Settings, language: Mapping[str, Sequence[str]] | None = None) -> World:
@@ -65,7 +67,14 @@ class World:
         if not language:
             language = {"vocabulary": source_of(settings).vocabulary(), **names(settings)}
         words, answers, families = (len(language[name]) for name in ("vocabulary", "answers", "families"))
-        return cls(*size, words, length=tokens.LENGTH, answers=max(2, answers), families=families)
+        return cls(
+            *size,
+            words,
+            length=tokens.LENGTH,
+            answers=max(2, answers),
+            families=families,
+            pictures=settings.shots,
+        )
 
 
 @dataclass
@@ -73,8 +82,9 @@ class Batch:
     """b examples on one device.
 
     Attributes:
-        image: (b, 3, height, width) float32 in [-1, 1], in channels-last memory; or (b, places, channels)
-            float16, what the frozen encoder of a model made of it.
+        image: (b, 3, height, width) float32 in [-1, 1], in channels-last memory, where the P pictures of a
+            sequence are (b, 3 * P, height, width) in the order in which they are shown; or (b, places,
+            channels) float16, what the frozen encoder of a model made of it.
         tokens: (b, length) int64, padded with 0.
         subject: (b,) int64, the rank of the vehicle's kind in the world, 0 the most frequent.
         relation: (b,) int64.

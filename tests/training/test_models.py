@@ -2,6 +2,7 @@
 
 import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,8 @@ FILTERS = {"pbn": [32, 64, 64], "pbn-no-boxes": [32, 64, 64]}
 FILTERS |= {"cnn-lstm": [20, 50, 100], "cnn-lstm-boxes": [20, 50, 100]}
 PAPERS = list(FILTERS)
 #: Those that see the picture and read the words, and nothing else.
+#: The CNN-LSTM for parts of sequences: of a single picture it is itself.
+CONTROLS = ["order-blind", "one-picture"]
 LOOKERS = ["cnn-lstm", "cnn-lstm-boxes", "film", "relation-network", "vit"]
 
 
@@ -161,7 +164,7 @@ def test_a_box_depends_on_the_picture_and_its_own_entity_alone():
 
 #: The fields of a batch that a model's answer depends on. Nobody may read the answer.
 READS = {
-    **{name: {"image", "tokens"} for name in LOOKERS},
+    **{name: {"image", "tokens"} for name in (*LOOKERS, *CONTROLS)},
     **{name: {"image", "subject", "relation", "object"} for name in ("pbn", "pbn-no-boxes")},
     "question-only": {"tokens"},
     "picture-only": {"image"},
@@ -178,6 +181,20 @@ def test_an_answer_depends_on_what_the_model_is_given_and_on_nothing_else(name):
         if differ(model(Batch(**{**vars(batch), field: other})), logits).any():
             read.add(field)
     assert read == READS[name]
+
+
+def test_controls_of_sequences_ignore_the_order_or_other_pictures():
+    sizes = replace(world(), pictures=3)
+    batch = noise(sizes)
+    batch.image = torch.cat([noise(sizes, seed=seed).image for seed in range(3)], dim=1)
+    parts = batch.image.unflatten(1, (3, 3))
+    for name, chosen, same in (("order-blind", {}, [2, 0, 1]), ("one-picture", {"picture": 2}, [2, 1, 0])):
+        model = make(name, sizes=sizes, **chosen).eval()
+        logits = model(batch)
+        other = Batch(**{**vars(batch), "image": parts[:, same].flatten(1, 2)})
+        torch.testing.assert_close(model(other), logits)
+    aware = make("cnn-lstm", sizes=sizes).eval()
+    assert differ(aware(Batch(**{**vars(batch), "image": parts.flip(1).flatten(1, 2)})), aware(batch)).any()
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -354,6 +371,8 @@ OPTIONS = {
     "relation-network": CNN | {"hidden", "relation"},
     "vit": {"dropout", "width", "layers"},
     "true-boxes": {"dropout", "width", "layers"},
+    "order-blind": CNN | {"init", "hidden"},
+    "one-picture": CNN | {"init", "hidden", "picture"},
     "question-only": {"embedding", "hidden"},
     "picture-only": CNN | {"init"},
 }
@@ -388,15 +407,15 @@ def costs():
 
 def test_the_table_is_that_of_the_results():
     rows = costs()
-    assert {model for model, _ in rows} == set(MODELS)
-    for model in MODELS:
+    assert {model for model, _ in rows} == set(MODELS) - {*CONTROLS}
+    for model in (name for name in MODELS if name not in CONTROLS):
         small, large = rows[model, "64x32"], rows[model, "128x128"]
         counts = f"{int(small['parameters']):,} | {int(small['operations']) / 1e6:.1f}"
         speeds = f"{int(small['images_per_second']):,} | {int(large['images_per_second']):,}"
         assert f"| `{model}` | {counts} | {speeds} |" in PAGE.splitlines()
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [name for name in MODELS if name not in CONTROLS])
 def test_the_results_count_the_parameters_that_the_models_have(model):
     rows = costs()
     for width, height in ((64, 32), (128, 128)):

@@ -16,13 +16,13 @@ from simtown.datasets.audit.features import Counts, firsts, tenths
 from simtown.datasets.audit.findings import Finding, information
 from simtown.datasets.proving.twin_groups import pair_rows
 from simtown.datasets.reading.reader import SCENE_COLUMNS
+from simtown.datasets.sequence_questions import stored_values
 from simtown.datasets.settings import Settings
 from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
-from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
+from simtown.language.meaning.evaluate import CLOSE, KNOWN
 from simtown.language.meaning.limits import LANE_EDGE
 from simtown.language.meaning.programs import numbers_of
 from simtown.scenes.placement import LEAST_VISIBLE
-from simtown.scenes.scene import SceneBatch
 
 #: The columns that the words of a question are seen in, and all that an audit reads.
 WORDS = ("family", "template", "text", "program", "tokens", "value")
@@ -85,16 +85,15 @@ class FamilyCounts(Counts):
         family, value = columns["family"].astype(np.int64), columns["value"].astype(np.int64)
         places = (family * templates + columns["template"]) * numbers.shape[1] + value
         answers = np.bincount(places, minlength=numbers.shape[0] * templates * numbers.shape[1])
-        scenes = SceneBatch.of_columns(columns)
-        size = settings.width, settings.height
-        values = evaluate(scenes, columns["program"], columns["visible"], size, by_name=settings.hand_made)
+        values = stored_values(columns, settings)
         meant = numbers[family, value]
         right = np.where(
             values.state == KNOWN, values.answer == meant, (values.state == CLOSE) & (meant == -1)
         )
         entity = columns["scene/entity"]
-        shown = entity[firsts(columns["group"])] if settings.twins else entity
-        visible = np.where(entity >= 0, columns["visible"], 1.0).min(axis=1)
+        shown = entity[firsts(columns["group"])] if settings.paired else entity
+        # in a sequence vehicles may leave the picture
+        visible = np.where(entity >= 0, 1.0 if settings.sequence else columns["visible"], 1.0).min(axis=1)
         return cls(
             len(family),
             answers=answers.reshape(numbers.shape[0], templates, numbers.shape[1]),
@@ -120,8 +119,8 @@ def findings(
         if len(own["row"]) < LEAST:
             few.append(family.name)
         else:
-            yield _information(family.name, own, name, settings.twins)
-            yield _glance(family.name, own, sample, name, settings.twins)
+            yield _information(family.name, own, name, settings.paired)
+            yield _glance(family.name, own, sample, name, settings.paired)
     yield from _too_few("information", name, few)
     n, remedy = counts.examples, "run simtown verify to see which, and generate the data set again."
     for check, count, what in (
@@ -168,7 +167,7 @@ def _balance(counts: FamilyCounts, settings: Settings, name: str) -> Iterator[Fi
                     continue
                 tests += k
                 share = fair_shares(family.answer, k, settings)
-                each = 2 if settings.twins and not settings.cannot_tell else 1
+                each = 2 if settings.paired and not settings.cannot_tell else 1
                 lower, higher = (
                     law(row - i, n // each, each * share) for i, law in ((0, binom.cdf), (1, binom.sf))
                 )

@@ -84,12 +84,17 @@ def picture_records(rows: DatasetRows, numbers: np.ndarray, directions: np.ndarr
 
 
 def cell_brightness(rows: DatasetRows, numbers: np.ndarray) -> np.ndarray:
-    """(n, SIDE * SIDE) uint8: mean brightness of the cells of pictures, by their numbers among all rows."""
+    """(n, SIDE * SIDE) uint8: mean brightness of the cells of pictures, by their numbers among all rows.
+
+    Of a sequence it is that of the picture that is shown first.
+    """
     settings, cells = rows.dataset.settings, np.empty((len(numbers), SIDE, SIDE), dtype=np.uint8)
     size = settings.at_once(256)
     for name, places, own in rows.by_split(numbers):
         for begin in range(0, len(own), size):
             pictures = rows.dataset[name].images(own[begin : begin + size])
+            if settings.sequence:
+                pictures = pictures[:, 0]
             for place, picture in zip(places[begin : begin + size].tolist(), pictures, strict=True):
                 grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
                 cells[place] = cv2.resize(grey, (SIDE, SIDE), interpolation=cv2.INTER_AREA)
@@ -179,7 +184,7 @@ def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, rows: D
 
 def _of_two_groups(pairs: np.ndarray, rows: DatasetRows) -> np.ndarray:
     """The pairs among (k, 2) rows that are of different groups of twins; every split has whole ones."""
-    block = rows.dataset.settings.block if rows.dataset.settings.twins else 1
+    block = rows.dataset.settings.block if rows.dataset.settings.paired else 1
     return pairs[pairs[:, 0] // block != pairs[:, 1] // block]
 
 

@@ -122,7 +122,7 @@ def repeated_scenes(
     ]
     for name in compared:
         findings += _seen_in_training(pairs, counts, samples, rows, name)
-    if rows.dataset.settings.twins:  # one of each group
+    if rows.dataset.settings.paired:  # one of each group
         ones = {name: firsts(sample["group"]) for name, sample in samples.items()}
         samples = {n: {name: c[ones[n]] for name, c in sample.items()} for n, sample in samples.items()}
     for name, other in [*((name, name) for name in counts), *((name, "train") for name in compared)]:

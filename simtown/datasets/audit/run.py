@@ -12,10 +12,12 @@ from simtown.datasets.audit import fairness, pictures, repeats, small_models, st
 from simtown.datasets.audit.fairness import FamilyCounts
 from simtown.datasets.audit.features import COLUMNS, THINGS, SplitCounts, sample_rows
 from simtown.datasets.audit.findings import LEVEL, Finding, judge
+from simtown.datasets.audit.floors import floor_findings
 from simtown.datasets.audit.pair_fairness import pair_findings
 from simtown.datasets.audit.rows import DatasetRows
 from simtown.datasets.making.shards import checksum
 from simtown.datasets.reading.reader import Dataset, runs
+from simtown.datasets.sequence_questions import SEQUENCE_COLUMNS
 from simtown.datasets.settings import Settings
 
 #: How often every example is examined: it is read, its scene is compared with others, and its picture is.
@@ -23,7 +25,15 @@ PASSES = 3
 #: Examples of a piece, which one worker looks at, and those that are read at once.
 _PIECE, _BLOCK = 65_536, 2_048
 #: Checks of questions of families alone, and all checks in the order of a report.
-OF_FAMILIES = ("answers of another type", "wrong answers", "idle parts", "equal twins", "glance", "pairs")
+OF_FAMILIES = (
+    "answers of another type",
+    "wrong answers",
+    "idle parts",
+    "equal twins",
+    "glance",
+    "pairs",
+    "one picture",
+)
 _CHECKS = (
     "answers", *OF_FAMILIES, "information", "question only",
     "picture only", "position only", "duplicate scenes",
@@ -90,6 +100,7 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
         for name, counts in seen.counts.items():
             findings += checks.of_split(counts, seen.samples[name], settings, name)
             findings += pair_findings(dataset, name) if settings.twins else ()
+            findings += floor_findings(dataset, name) if settings.sequence and name == "train" else ()
         findings += checks.of_all_splits(seen.samples, settings)
         files, names = len(dataset.manifest["shards"]), ", ".join(seen.changed[:3])
         first = f": {names}{' ...' if len(seen.changed) > 3 else ''}" if seen.changed else ""
@@ -199,16 +210,20 @@ def _survey(piece: Piece, report: Report, rows: DatasetRows, directions: np.ndar
     split, settings = dataset[name], dataset.settings
     checks = _checks_of(settings)
     read = (*checks.columns, "group") if settings.twins else checks.columns
+    if settings.sequence:
+        read = (*read, *SEQUENCE_COLUMNS)
     in_sample = sample_rows(len(split), settings.block if settings.twins else 2)
     counts: list[Any] = []
     sample, scenes, shown, equal = [], [], [], list[int]()
     for first, columns in split.stream(read, _BLOCK - _BLOCK % settings.block, begin=begin, end=end):
         after = first + len(columns["visible"])
+        if settings.sequence:
+            columns["group"] = np.arange(first, after) // 2
         numbers = rows.starts[name] + np.arange(first, after)
         counts.append(checks.count(columns, settings))
         one = np.flatnonzero(np.arange(first, after) % settings.questions_per_picture == 0)
         in_scenes = {column: columns[column][one] for column in repeats.SCENE}
-        group = rows.starts[name] + 2 * columns["group"][one] if settings.twins else numbers[one]
+        group = rows.starts[name] + 2 * columns["group"][one] if settings.paired else numbers[one]
         scenes.append(repeats.scene_records(numbers[one], group, in_scenes))
         columns[THINGS] = (columns.pop("scene/prop") >= 0).sum(axis=1).astype(np.uint8)
         for unused in ("scene/prop_pose", "scene/prop_style"):

@@ -52,7 +52,8 @@ def _words() -> Any:
     return make_pipeline(OneHotEncoder(handle_unknown="ignore"), model)
 
 
-def _trees() -> Any:
+def trees() -> Any:
+    """A fresh classifier: few boosted trees."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     size = {"max_iter": 40, "max_leaf_nodes": 8, "learning_rate": 0.1}
@@ -62,8 +63,8 @@ def _trees() -> Any:
 #: By the part that they see: how it becomes numbers, and the model.
 MODELS: dict[str, tuple[Callable[[Split, np.ndarray, Settings], np.ndarray], Callable[[], Any]]] = {
     "question": (question, _words),
-    "picture": (picture, _trees),
-    "position": (position, _trees),
+    "picture": (picture, trees),
+    "position": (position, trees),
 }
 
 

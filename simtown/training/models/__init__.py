@@ -29,6 +29,8 @@ MODELS: dict[str, str] = {
     "relation-network": "simtown.training.models.relation_network:RelationNetwork",
     "vit": "simtown.training.models.transformer:VisionTransformer",
     "true-boxes": "simtown.training.models.transformer:TrueBoxes",
+    "order-blind": "simtown.training.models.cnn_lstm:OrderBlind",
+    "one-picture": "simtown.training.models.cnn_lstm:OnePicture",
     "question-only": "simtown.training.models.cnn_lstm:QuestionOnly",
     "picture-only": "simtown.training.models.cnn_lstm:PictureOnly",
 }
@@ -73,6 +75,16 @@ def require_serves(name: str, asks: bool) -> None:
         raise ModelError(
             f"the model '{name}' is for the paper's questions (`questions=paper`), which have a subject, a "
             f"relation and an object: for other families choose among {others}"
+        )
+
+
+def require_sees(name: str, pictures: int) -> None:
+    """Raises ModelError if a model sees a single picture, and an example has several."""
+    if pictures > 1 and encoder_of(name):
+        others = ", ".join(model for model in MODELS if model not in _OF_PAIRS)
+        raise ModelError(
+            f"the model '{name}' sees one picture, and an example of this data set has {pictures}: "
+            f"choose among {others}"
         )
 
 
@@ -143,6 +155,7 @@ def read_options(kind: Any) -> dict[str, Any]:
 def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
     """A model, its weights drawn from PyTorch's current random state. Raises ModelError."""
     require_serves(name, world.answers > 1)
+    require_sees(name, world.pictures)
     kind, encoder = find(name), encoder_of(name)
     try:
         return kind(world, **({"encoder": encoder} if encoder else {}), **chosen)

@@ -1,5 +1,6 @@
 """The unstructured baseline: CNN-LSTM (Figure 2, section 6.5), also with boxes, and without a picture."""
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -38,7 +39,7 @@ class CnnLstm(nn.Module):
     ) -> None:
         super().__init__()
         filters = layers.scaled(self.filters, width)
-        self.cnn = nn.Sequential(*layers.stages(3, *filters, dropout=dropout), nn.Flatten())
+        self.cnn = nn.Sequential(*layers.stages(3 * world.pictures, *filters, dropout=dropout), nn.Flatten())
         self.question = QuestionEncoder(world.words, embedding, hidden)
         seen = filters[-1] * layers.half(world.height, 3) * layers.half(world.width, 3)
         self.decide = decider(seen + hidden, world, init)
@@ -50,6 +51,44 @@ class CnnLstm(nn.Module):
     def forward(self, batch: Batch) -> torch.Tensor:
         """(b,) or (b, answers) logits."""
         return self.decide(self.joint(batch)).squeeze(1)
+
+
+class OrderBlind(CnnLstm):
+    """The CNN-LSTM that does not know the order of the pictures.
+
+    The same convolutions see every picture, and their features are averaged. If it is above chance where
+    pairs show one sequence in both orders, something else than the order tells the answer.
+    """
+
+    def __init__(self, world: World, **options: Any) -> None:
+        super().__init__(replace(world, pictures=1), **options)
+
+    def joint(self, batch: Batch) -> torch.Tensor:
+        """See :meth:`CnnLstm.joint`."""
+        pictures = batch.image.unflatten(1, (-1, 3))
+        seen = self.cnn(pictures.flatten(0, 1)).unflatten(0, pictures.shape[:2])
+        # float64 adds the same numbers to the same sum in any order
+        mean = seen.double().mean(1).to(seen.dtype)
+        return torch.cat([mean, self.question(batch.tokens)], dim=1)
+
+
+class OnePicture(CnnLstm):
+    """The CNN-LSTM that sees one picture of a sequence alone: the floor of what needs several.
+
+    Args:
+        picture: its number, from 1 on. The others are those of :class:`CnnLstm`.
+    """
+
+    def __init__(self, world: World, picture: int = 1, **options: Any) -> None:
+        if not 1 <= picture <= world.pictures:
+            raise ValueError(f"there is no picture {picture}: choose one from 1 to {world.pictures}")
+        super().__init__(replace(world, pictures=1), **options)
+        self.picture = picture
+
+    def joint(self, batch: Batch) -> torch.Tensor:
+        """See :meth:`CnnLstm.joint`."""
+        alone = batch.image[:, 3 * self.picture - 3 : 3 * self.picture]
+        return torch.cat([self.cnn(alone), self.question(batch.tokens)], dim=1)
 
 
 class CnnLstmBoxes(CnnLstm):
@@ -123,7 +162,7 @@ class PictureOnly(nn.Module):
     ) -> None:
         super().__init__()
         filters = layers.scaled(CnnLstm.filters, width)
-        self.cnn = nn.Sequential(*layers.stages(3, *filters, dropout=dropout), nn.Flatten())
+        self.cnn = nn.Sequential(*layers.stages(3 * world.pictures, *filters, dropout=dropout), nn.Flatten())
         self.family = nn.Embedding(world.families, embedding)
         seen = filters[-1] * layers.half(world.height, 3) * layers.half(world.width, 3)
         self.decide = decider(seen + embedding, world, init)

@@ -59,7 +59,7 @@ class Film(nn.Module):
         super().__init__()
         filters = scaled(self.filters, width)
         channels = filters[-1]
-        self.stem = nn.Sequential(*stages(3, *filters, dropout=dropout))
+        self.stem = nn.Sequential(*stages(3 * world.pictures, *filters, dropout=dropout))
         self.question = QuestionEncoder(world.words, embedding, hidden)
         self.modulate = nn.Linear(hidden, blocks * 2 * channels)
         self.blocks = nn.ModuleList(FilmBlock(channels) for _ in range(blocks))

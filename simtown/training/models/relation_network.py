@@ -53,7 +53,7 @@ class RelationNetwork(nn.Module):
         filters = [*layers.scaled(self.filters, width)]
         while layers.half(world.width, len(filters)) * layers.half(world.height, len(filters)) > MOST_CELLS:
             filters.append(filters[-1])
-        self.cnn = nn.Sequential(*layers.stages(3, *filters, dropout=dropout))
+        self.cnn = nn.Sequential(*layers.stages(3 * world.pictures, *filters, dropout=dropout))
         self.question = QuestionEncoder(world.words, embedding, hidden)
         self.normalise = nn.LayerNorm(hidden)  # a fresh LSTM's state is a tenth as large as a cell's features
         self.first = nn.Linear(filters[-1] + 2, relation)

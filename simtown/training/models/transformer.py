@@ -89,7 +89,7 @@ class VisionTransformer(nn.Module):
     def __init__(self, world: World, dropout: float = 0.1, width: float = 1.0, layers: int = 3) -> None:
         super().__init__()
         size = token_size(96, width)
-        self.patch = nn.Conv2d(3, size, PATCH, stride=PATCH)
+        self.patch = nn.Conv2d(3 * world.pictures, size, PATCH, stride=PATCH)
         self.margin = (-world.width % PATCH, -world.height % PATCH)
         patches = (world.width + self.margin[0]) // PATCH * ((world.height + self.margin[1]) // PATCH)
         self.position = spread(patches, size)
