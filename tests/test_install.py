@@ -16,6 +16,7 @@ requirements = pytest.importorskip("packaging.requirements")
 pytest.importorskip("uv")
 from packaging.utils import canonicalize_name  # noqa: E402
 
+import simtown  # noqa: E402
 from simtown.town.motion import physics  # noqa: E402
 from tools import resolve  # noqa: E402
 
@@ -55,6 +56,18 @@ def test_packages_are_pinned_once_in_the_ranges_of_the_project(extra):
         wanted = requirements.Requirement(line)
         if wanted.name != "simtown":
             assert versions[canonicalize_name(wanted.name)] in wanted.specifier, line
+
+
+def test_condas_recipe_requires_what_pip_does():
+    recipe = pytest.importorskip("yaml").safe_load((ROOT / "recipe/recipe.yaml").read_text(encoding="utf-8"))
+    assert recipe["context"]["version"] == simtown.__version__
+    wanted = {requirements.Requirement(line) for line in recipe["requirements"]["run"]}
+    python = f"python {PROJECT['requires-python']}"
+    assert wanted == {requirements.Requirement(line) for line in (python, *PROJECT["dependencies"])}
+    build = {line for line in BUILD["requires"] if "ziglang" not in line}
+    assert set(map(requirements.Requirement, build)) <= {
+        requirements.Requirement(line) for line in recipe["requirements"]["host"]
+    }
 
 
 def hashed(name):

@@ -12,7 +12,8 @@ Its sentences are written by a person. A comment behind a number says what it is
 
 `python -m tools.pages` replaces the tables and such numbers in README.md and docs/, writes the long tables
 as CSV files of docs/reproduce/tables, draws the figures anew, and prints what a person has to mend. Links to
-the repository follow `Repository` in pyproject.toml, and CITATION.cff the version. `--check` changes nothing
+the repository follow `Repository` in pyproject.toml, and CITATION.cff and
+conda's recipe the version. `--check` changes nothing
 and fails if a page is not what the results say.
 """
 
@@ -41,7 +42,8 @@ TABLE = re.compile(r"(<!-- made by: python -m tools\.pages ([\w-]+) -->\n)(.*?)(
 def pages() -> list[Path]:
     """The files that are made or checked: pages, and what links to the repository."""
     names = ("*.md", "CITATION.cff", "pyproject.toml", "docs/**/*.md", "examples/*.ipynb")
-    return sorted(page for name in (*names, ".github/ISSUE_TEMPLATE/*.yml") for page in ROOT.glob(name))
+    others = ("recipe/*.yaml", ".github/ISSUE_TEMPLATE/*.yml")
+    return sorted(page for name in (*names, *others) for page in ROOT.glob(name))
 
 
 def filled(text: str, results: Results) -> str:
@@ -81,8 +83,8 @@ def main(arguments: list[str]) -> int:
     for page in pages():
         name, text = page.relative_to(ROOT), page.read_text(encoding="utf-8")
         new = linked(filled(text, results), owner)
-        if page.name == "CITATION.cff":
-            new = re.sub(r"(?m)^version: .*", f"version: {__version__}", new)
+        if page.name in ("CITATION.cff", "recipe.yaml"):
+            new = re.sub(r"(?m)^( *version:) \d.*", rf"\g<1> {__version__}", new)
         if check and new != text:
             problems.append(f"{name}: it is stale: run python -m tools.pages")
         elif new != text:

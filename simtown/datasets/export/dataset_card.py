@@ -13,6 +13,8 @@ from simtown.datasets.names import names
 from simtown.datasets.reading.reader import Dataset
 from simtown.datasets.settings import CROWD, Settings
 
+#: Examples of a split that the card of a ready world has a digest of.
+FIRST = 4
 #: What the columns are, in words.
 MEANING: dict[str, str] = {
     "image": "the picture",
@@ -119,7 +121,7 @@ def card(data: Dataset, splits: Sequence[str], directory: Path) -> str:
     }
     rows = "".join(f"| `{name}` | {MEANING[name]} |\n" for name in columns)
     examples = ", ".join(f"{count:,} {split}" for split, count in counts.items())
-    cite = f'\nA ready world of simtown: cite it as "{world}". Licence: {LICENCE}.\n' if world else ""
+    cite = f"\n{_identity(data, splits, world)}" if world else ""
     fair = "In every split half the answers are yes."
     if data.settings.has_families:
         fair = "In each family all answers are as frequent, whatever the words."
@@ -144,6 +146,25 @@ From this directory, `hf upload USER/NAME . . --repo-type dataset` puts it on th
 {rows}
 `train` and `val` follow the frequencies above, `test` draws every entity alike.
 {cite}"""
+
+
+def _identity(data: Dataset, splits: Sequence[str], world: str) -> str:
+    """The name of a ready world, and what its first examples must be wherever it is made."""
+    s = data.settings
+    name = world.split(",")[0]
+    rows = ""
+    for split in splits:
+        count = min(FIRST, len(data[split]))
+        rows += f"| {split} | {count} | `{data[split].digests([count])[count]}` |\n"
+    return f"""A ready world of simtown: cite it as "{world}". Licence: {LICENCE}.
+
+`simtown generate --world {name} --seed {s.seed} --n {s.n} --val {s.val} --test {s.test}` makes it anew,
+with the same bytes on every machine. `open_dataset(...).train.digests([{FIRST}])` gives the digests of its
+first examples, pictures included:
+
+| split | first | digest |
+| --- | ---: | --- |
+{rows}"""
 
 
 def _feature(feature: Any) -> dict[str, Any]:

@@ -41,16 +41,15 @@ if TYPE_CHECKING:
 
 #: Stages that are timed apart: sampling examples, wording their questions, drawing, encoding and writing.
 STAGES = ("sample", "question", "render", "encode", "write")
-#: HDF5's registered filter LZ4 packs pictures. Its plug-in is not needed: chunks are packed here.
+#: HDF5's registered filter LZ4. Its plug-in is not needed, since chunks are packed here; by gzip of HDF5, whose zlib
+#: differs from process to process, the same data would get other bytes.
 _PACKED = {"compression": 32004, "compression_opts": (0,), "allow_unknown_filter": True}
-#: What packs all other arrays: every HDF5 has it.
-_COLUMNS = {"compression": "gzip", "compression_opts": 4}
 #: Shards in a folder, if a split has more than this.
 FOLDER = 1_000
 #: Least bytes of an example in a shard: with pictures of 32 x 32 pixels it has some 500.
 LEAST_BYTES = 100
 #: Rows in a chunk of every array that holds no pictures.
-_ROWS = 512
+ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -251,8 +250,7 @@ def write_shard(
                 _cut(pictures if settings.sequence else {}, written)
                 for name in parts[0]:
                     rows = np.concatenate([part[name] for part in parts])
-                    chunks = (min(task.count, _ROWS), *rows.shape[1:])
-                    file.create_dataset(name, data=rows, chunks=chunks, **_COLUMNS)
+                    _write_column(file, name, rows)
                 summary = summaries.total((summaries.count(part, sizes) for part in parts), sizes)
                 file.attrs.update(attributes(task, tried, summary))
                 del array
@@ -262,9 +260,20 @@ def write_shard(
             os.fsync(target.fileno())
 
 
-def _pack(picture: np.ndarray) -> bytes:
-    """A picture as a chunk of the LZ4 filter: its bytes, those of the only block, and the block packed."""
-    raw = picture.tobytes()
+def _write_column(file: h5py.File, name: str, rows: np.ndarray) -> None:
+    """Write an array that holds no pictures, in chunks of as many rows; the last one ends with zeros."""
+    each = min(len(rows), ROWS)
+    array = file.create_dataset(name, rows.shape, rows.dtype, chunks=(each, *rows.shape[1:]), **_PACKED)
+    for start in range(0, len(rows), each):
+        chunk = np.zeros((each, *rows.shape[1:]), rows.dtype)
+        own = rows[start : start + each]
+        chunk[: len(own)] = own
+        array.id.write_direct_chunk((start, *[0] * (rows.ndim - 1)), _pack(chunk))
+
+
+def _pack(array: np.ndarray) -> bytes:
+    """A chunk of the LZ4 filter: how many bytes it has, those of the only block, and the block packed."""
+    raw = array.tobytes()
     packed = bytes(cramjam.lz4.compress_block(raw, store_size=False))
     block = packed if len(packed) < len(raw) else raw
     return struct.pack(">QII", len(raw), len(raw), len(block)) + block

@@ -20,7 +20,7 @@ from h5py import h5t
 
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import RefusedError, array_in, open_hdf5, parse_json
-from simtown.datasets.making.shards import LEAST_BYTES, PICTURES, ShardTask, array_forms, checksum
+from simtown.datasets.making.shards import LEAST_BYTES, PICTURES, ROWS, ShardTask, array_forms, checksum
 from simtown.datasets.question_source import FAMILY_ARRAYS, SEQUENCE_ARRAYS, TWIN_ARRAYS
 from simtown.datasets.settings import SCHEMA
 from simtown.scenes.placement import MOST_VEHICLES
@@ -28,8 +28,8 @@ from simtown.scenes.sequence import picture_rows
 
 #: Of every array: what follows n in its shape, and its dtype (:func:`simtown.datasets.making.shards.layout`).
 Arrays = Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
-#: HDF5's numbers of the filters: of pictures, which this module unpacks, and of all other arrays.
-_LZ4, _GZIP = 32004, 1
+#: HDF5's number of the filter, which this module unpacks.
+_LZ4 = 32004
 #: Bytes that the LZ4 filter adds to a chunk: the sizes of all, of a block, and of the first block packed.
 _FRAME = 16
 #: A shard as the manifest lists it, with its summary.
@@ -118,10 +118,11 @@ def open_array(file: h5py.File, name: str, shape: tuple[int, ...], kind: np.dtyp
         raise FormError(f"the array '{name}' does not hold {kind} {shape}")
     properties = array.id.get_create_plist()
     filters = [properties.get_filter(i)[0] for i in range(properties.get_nfilters())]
-    if filters != [_LZ4 if name in PICTURES else _GZIP]:
+    if filters != [_LZ4]:
         raise FormError(f"the array '{name}' is packed with other filters than a shard's")
-    if name in PICTURES and array.chunks != (1, *shape[1:]):
-        raise FormError(f"the array '{name}' has chunks of {array.chunks}, not of a picture each")
+    chunks = (1 if name in PICTURES else min(shape[0], ROWS), *shape[1:])
+    if array.chunks != chunks:
+        raise FormError(f"the array '{name}' has chunks of {array.chunks}, not of {chunks}")
     return array
 
 
@@ -190,12 +191,15 @@ class Shard:
             own = numbers // self.each if self.shown is None else self.shown[numbers]
             return self.read_pictures(name, own.reshape(-1)).reshape(*own.shape, *shape)
         out = np.zeros((len(numbers), *shape), dtype=kind)
-        if isinstance(rows, slice) and len(out):
-            array = self._array(name, whole=len(out) == self.count)
-            array.read_direct(out, np.s_[numbers[0] : numbers[-1] + 1])
-        else:
-            for place, row in enumerate(numbers.tolist()):
-                self._array(name).read_direct(out[place : place + 1], np.s_[row : row + 1])
+        array = self._array(name, whole=len(out) == self.count)
+        chunk = np.empty(array.chunks, dtype=kind)
+        own, place = np.divmod(numbers, len(chunk))
+        for number in np.unique(own).tolist():
+            mask, packed = array.id.read_direct_chunk((number * len(chunk), *[0] * len(shape)))
+            if mask:
+                raise FormError(f"the array '{name}' is not packed")
+            _unpack(packed, chunk)
+            out[own == number] = chunk[place[own == number]]
         return out
 
     def read_pictures(self, name: str, rows: np.ndarray) -> np.ndarray:

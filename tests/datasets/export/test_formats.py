@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,9 @@ from PIL import Image
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.export import export, webdataset
 from simtown.datasets.export.portion import Format
+from simtown.datasets.making.generate import generate
+from simtown.datasets.making.ready_worlds import ready, worlds
+from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import SPLITS
 from simtown.render.raster import Raster
 from tests.datasets.export.clevr_executor import run
@@ -121,6 +125,17 @@ def test_the_card_counts_what_is_there(exported):
     assert about["download_size"] == sum(path.stat().st_size for path in out.glob("data/*"))
     assert [feature["name"] for feature in about["features"]] == names
     assert header["size_categories"] == ["n<1K"]
+
+
+def test_the_card_of_a_ready_world_proves_its_first_examples(tmp_path):
+    pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[export]'")
+    generate(ready("simtown-60", n=4, val=4, test=2), tmp_path / "world", 1)
+    export(open_dataset(tmp_path / "world"), "parquet", [], tmp_path / "out")
+    rows = re.findall(r"^\| (\w+) \| (\d) \| `(\w{64})` \|$", (tmp_path / "out/README.md").read_text(), re.M)
+    assert [(split, int(count)) for split, count, _ in rows] == [("train", 4), ("val", 4), ("test", 2)]
+    known = worlds()["simtown-60"].sha256
+    for split, _, digest in rows[:2]:
+        assert digest.startswith(known[split])
 
 
 def test_croissant_is_valid_and_gives_the_records(exported, caplog):
