@@ -6,13 +6,17 @@ written under a temporary name, and renamed when it is whole.
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import io
 import json
 import os
 import struct
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from io import FileIO
 from pathlib import Path
 from time import perf_counter
@@ -41,9 +45,14 @@ if TYPE_CHECKING:
 
 #: Stages that are timed apart: sampling examples, wording their questions, drawing, encoding and writing.
 STAGES = ("sample", "question", "render", "encode", "write")
-#: HDF5's registered filter LZ4. Its plug-in is not needed, since chunks are packed here; by gzip of HDF5, whose zlib
-#: differs from process to process, the same data would get other bytes.
-_PACKED = {"compression": 32004, "compression_opts": (0,), "allow_unknown_filter": True}
+#: A file with an array of HDF5's registered filter LZ4, by its number and name. The filter's plug-in is not
+#: needed, since chunks are packed here. HDF5 writes the name where the plug-in is loaded, or from a file alone.
+_TEMPLATE = zlib.decompress(base64.b85decode(
+    'c-rgqaB<`1lHy|K;9!7(|4^`>5yCfsipN|0`{M8662!z%!6byN5C*uI7=T*Xco={bW65Tic^(W@15v!QXMvpnw182Bfq'
+    '{t;2%vH>nwf`zQ2@^8U|<EhikX|cf`O5Vk)<{Z<TeJNuT2$ls!SBpGIL5&i>wujQ&SZ(N=gcft@QQNGfOf`lk}4FbM=A'
+    'h+>7!{3-mKm(oEwEa!S)P^NRJ8a`Kb(a}$e!I`vcXlZ*9(Qqwa*ywnsouz3Lxg?hOu5I4v$Ft9K&Av+c&pc#zF35y?vp'
+    '|1f}XjVG'
+))  # fmt: skip
 #: Shards in a folder, if a split has more than this.
 FOLDER = 1_000
 #: Least bytes of an example in a shard: with pictures of 32 x 32 pixels it has some 500.
@@ -217,9 +226,7 @@ def write_shard(
                     # a pair of examples has one sequence or two
                     longest = (None, *shape) if settings.sequence else None
                     whole = (task.count * settings.shots // each, *shape)
-                    pictures[name] = file.create_dataset(
-                        name, whole, kind, chunks=(1, *shape), maxshape=longest, **_PACKED
-                    )
+                    pictures[name] = _create(file, name, whole, kind, (1, *shape), longest)
             for begin, end in batches(settings, task.count):
                 index = np.arange(task.start + begin, task.start + end)
                 with clock.stage("sample"):
@@ -260,10 +267,30 @@ def write_shard(
             os.fsync(target.fileno())
 
 
+@cache
+def _packed() -> h5py.h5p.PropDCID:
+    """How arrays are created that LZ4 packs."""
+    with h5py.File(io.BytesIO(_TEMPLATE)) as file:
+        return file["t"].id.get_create_plist()
+
+
+def _create(
+    file: h5py.File,
+    name: str,
+    shape: tuple[int, ...],
+    kind: Any,
+    chunks: tuple[int, ...],
+    longest: tuple[int | None, ...] | None = None,
+) -> h5py.Dataset:
+    """A new array, whose chunks are written as :func:`_pack` packs them."""
+    form = _packed().copy()
+    return file.create_dataset(name, shape, kind, chunks=chunks, maxshape=longest, dcpl=form)
+
+
 def _write_column(file: h5py.File, name: str, rows: np.ndarray) -> None:
     """Write an array that holds no pictures, in chunks of as many rows; the last one ends with zeros."""
     each = min(len(rows), ROWS)
-    array = file.create_dataset(name, rows.shape, rows.dtype, chunks=(each, *rows.shape[1:]), **_PACKED)
+    array = _create(file, name, rows.shape, rows.dtype, (each, *rows.shape[1:]))
     for start in range(0, len(rows), each):
         chunk = np.zeros((each, *rows.shape[1:]), rows.dtype)
         own = rows[start : start + each]
