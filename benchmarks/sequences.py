@@ -3,9 +3,8 @@
 python benchmarks/sequences.py FOLDER [--steps 4000]
 
 Generates questions of the family "goes" with 11,800 training examples (fewer than 10,000 sequences: a
-reversed pair is one) of four 64 × 32 pictures and five kinds, then trains on one core the CNN-LSTM, the same that is
-blind to the order, and the same that sees the first picture. FOLDER keeps what is done. The last table is
-benchmarks/results/sequences.csv.
+reversed pair is one) of four 64 × 32 pictures and five kinds, then trains on one core the CNN-LSTM, the same
+that is blind to the order, and the same that sees the first picture. FOLDER keeps what is done. Then it writes the table sequences.csv there.
 """
 
 import argparse

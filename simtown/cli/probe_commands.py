@@ -46,7 +46,7 @@ def ask(
     from simtown.probes.study import run
 
     with one_bar() as bars:
-        study = PAIRS if layout_of(items) else ASK
+        study = PAIRS if settings.elicit or layout_of(items) else ASK
         show_results(run(study, items, settings, out, scorer, bars))
 
 

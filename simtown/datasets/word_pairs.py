@@ -209,8 +209,11 @@ class _Twins:
         edit, group = EDITS[self.columns["edit"][i]], int(self.columns["group"][i])
         for link, own in contexts.items():
             texts = [f"{text[0].upper()}{text[1:]}." for text in (*own, *targets)]
-            rows = self.rows[i], self.rows[i + self.n]
-            yield WordPair(*texts, *rows, fact.domain, link, edit, group)  # type: ignore[arg-type, call-arg]
+            sides = [*zip(texts[:2], texts[2:], self.rows[i :: self.n], strict=True)]
+            if link == CONVERSE:  # as many items of each order, so that a text alone says nothing of it
+                sides.reverse()
+            columns = (column for pair in zip(*sides, strict=True) for column in pair)
+            yield WordPair(*columns, fact.domain, link, edit, group)  # type: ignore[arg-type, call-arg]
 
     def _listings(self, fact: FlippedFact) -> list[str]:
         """The order of three or more vehicles of both pictures in words, if it decides and is clear."""

@@ -194,6 +194,10 @@ def describe(data: ItemSet, answers: ItemAnswers) -> dict[str, Any]:
     right, wrong = answers.scores[at, data.gold[items]], answers.scores[at, other]
     # whether the right class is above the one to choose against: ½ if they are equal, NaN without one
     preferred = np.where(other < 0, np.nan, np.where(right == wrong, 0.5, right > wrong))
+    learned = data.train & (data.other >= 0)
+    usual = measures.usually_right(data.gold[learned], data.other[learned], len(data.classes))
+    right, wrong = usual[data.gold[items]], usual[other]
+    blind = np.where(other < 0, np.nan, np.where(right == wrong, 0.5, right > wrong))
     for group in ("all", *data.group_names()):
         kept = np.isin(group_of, group) | (group == "all")
         if not kept.any():
@@ -206,6 +210,7 @@ def describe(data: ItemSet, answers: ItemAnswers) -> dict[str, Any]:
                 numbers["ceiling_accuracy"] = attainable(data, items[kept])
             numbers["chance_accuracy"] = float((1 / data.choices[items][kept].sum(axis=1)).mean())
         numbers["choice"] = mean_of(preferred[kept])
+        numbers["prior_choice"] = mean_of(blind[kept])["mean"]
         if data.counts is not None:
             numbers["rho"] = mean_of(answers.rho[kept])
             numbers["prior_rho"] = mean_of(prior_rho[kept])["mean"]
@@ -261,7 +266,7 @@ def score_pages(results: Results, lines: Sequence[Mapping[str, str]], notes: Seq
 def table_lines(task: str, summary: Mapping[str, Any]) -> list[dict[str, str]]:
     """A line a mode and group, by column. Numbers are times 100."""
     columns = ["task", "mode", "group", "n", "score", "prior", "ceiling", "above prior"]
-    columns += ["paired p", "Welch p", "Acc@1", "prior Acc@1", "choice of 2"]
+    columns += ["paired p", "Welch p", "Acc@1", "prior Acc@1", "choice of 2", "prior choice"]
     lines = []
     for mode, asked in in_order(summary).items():
         for group, numbers in asked["groups"].items():
@@ -272,6 +277,7 @@ def table_lines(task: str, summary: Mapping[str, Any]) -> list[dict[str, str]]:
             score, right = mean_text(numbers.get("rho"), spread=True), mean_text(numbers["accuracy"])
             cells = [task, mode, group, str(numbers["n"]), score, *map(share_text, known), *p_values, right]
             cells += [share_text(numbers["prior_accuracy"]), mean_text(numbers["choice"])]
+            cells.append(share_text(numbers.get("prior_choice")))
             lines.append(dict(zip(columns, cells, strict=True)))
     return lines
 
@@ -368,7 +374,8 @@ def _by_mode(results: Results, task: str) -> dict[str, dict[tuple[str, int], tup
 
 def _items_of_table(source: Path, settings: AskSettings) -> dict[str, ItemSet]:
     if settings.elicit or settings.normalise != "none":
-        raise SettingsError(f"is for pairs, which {source} does not hold: leave it out", "elicit")
+        problem = f"is for pairs, which {source} does not hold: give `elicit` too, or leave it out"
+        raise SettingsError(problem, "normalise")
     classes = settings.classes.split(",") if settings.classes else ()
     return {"items": read_items(source, settings.template, classes)}
 

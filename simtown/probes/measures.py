@@ -224,6 +224,12 @@ def share_right(scores: np.ndarray, right: np.ndarray) -> np.ndarray:
     return (top & right).sum(axis=1) / top.sum(axis=1).clip(1)
 
 
+def usually_right(right: np.ndarray, wrong: np.ndarray, classes: int) -> np.ndarray:
+    """(classes,) of how many of the pairs in which it stands a class is the right one; 1/2 without any."""
+    wins, losses = (np.bincount(side, minlength=classes) for side in (right, wrong))
+    return np.where(wins + losses, wins / (wins + losses).clip(1), 0.5)
+
+
 def shares(counts: np.ndarray) -> np.ndarray:
     """(n, c) each row's shares; their mean over the train subjects is the prior."""
     return counts / counts.sum(axis=1, keepdims=True)

@@ -11,9 +11,10 @@ from simtown.core.options import SettingsError
 from simtown.core.untrusted import figure_text
 from simtown.probes import figures
 from simtown.probes.item_study import compare_items, mean_of, mean_text, score_pages, share_text
+from simtown.probes.items import read_items
 from simtown.probes.measures import mean_interval
 from simtown.probes.model_names import in_words
-from simtown.probes.pair_tables import PairSet, TextPair, read_pairs
+from simtown.probes.pair_tables import PairSet, TextPair, layout_of, pairs_of_items, read_pairs
 from simtown.probes.report import Results
 from simtown.probes.reproduce import percent
 from simtown.probes.scorers.base import Scorer, UnableError
@@ -232,6 +233,11 @@ def draw_pairs(results: Results, task: str, data: PairSet) -> None:
 
 
 def _pairs_of_table(source: Path, settings: AskSettings) -> dict[str, PairSet]:
+    if not layout_of(source):
+        if settings.use:
+            raise SettingsError("asks without pairs: leave out this or `elicit`", "use")
+        classes = settings.classes.split(",") if settings.classes else ()
+        return {"pairs": pairs_of_items(read_items(source, settings.template, classes))}
     given = {"template": settings.template, "classes": settings.classes, "use": settings.use}
     if wrong := [name for name, value in given.items() if value]:
         raise SettingsError(f"means nothing for pairs, which {source} holds: leave it out", wrong[0])

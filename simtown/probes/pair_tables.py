@@ -13,7 +13,8 @@ import numpy as np
 
 from simtown.core.tables import read_rows
 from simtown.core.untrusted import parse_json, read_text
-from simtown.probes.items import ItemsError
+from simtown.probes.elicit import fill
+from simtown.probes.items import ItemsError, ItemSet
 
 
 class TextPair(NamedTuple):
@@ -125,6 +126,28 @@ def read_pairs(path: Path) -> PairSet:
         raise ItemsError(f"{path} has rows with and without one of {', '.join(groups)}: give all or none")
     arrays = {column: np.array(names) for column, names in groups.items() if len({*names}) > 1}
     return PairSet(tuple(pairs), np.array(rows), np.array(templates), arrays)
+
+
+def pairs_of_items(data: ItemSet) -> PairSet:
+    """The sentences of each test item with a right class, each against those with the classes that are wrong.
+
+    If an item has one class to choose against, only that counts.
+    """
+    pairs, rows, templates, groups = list[TextPair](), list[int](), list[str](), list[str]()
+    group_of, right = data.group_of(), data.right
+    asked = np.ones_like(right) if data.choices is None else data.choices
+    for item in data.test.tolist():
+        wrong = np.flatnonzero(asked[item] & ~right[item]) if data.other[item] < 0 else data.other[item, None]
+        for template in data.templates or data.own_templates[item : item + 1]:
+            for fits in np.flatnonzero(right[item]).tolist():
+                for other in wrong.tolist():
+                    good, bad = (fill(template, data.subjects[item], data.classes[c]) for c in (fits, other))
+                    pairs.append(TextPair("", good, "", bad))
+                    rows.append(item)
+                    templates.append(data.subjects[item])
+                    groups.append(str(group_of[item]))
+    apart = {"group": np.array(groups)} if len({*groups}) > 1 else {}
+    return PairSet(tuple(pairs), np.array(rows), np.array(templates), apart)
 
 
 def _columns(layout: Layout) -> set[str]:

@@ -29,9 +29,10 @@ _USE = (
     "prompts where it has probabilities of words."
 )
 _ELICIT = (
-    "Of pairs, how each is asked about: sentence (log-probability of the text), fill (of the words that "
-    "differ), choice (A or B, in both orders), yesno, several with commas between, or all. Default: "
-    "sentence, or choice of a model without probabilities of sentences."
+    "Of pairs, and of each right class and the wrong ones, how both are asked about: sentence (log-"
+    "probability of the text), fill (of the words that differ), choice (A or B, in both orders), yesno, "
+    "several with commas between, or all. Default: sentence, or choice of a model without probabilities of "
+    "sentences."
 )
 _PROTOCOL = f"{ABOUT_PROTOCOL} (docs/reproduce/visual-commonsense.md)."
 

@@ -40,6 +40,7 @@ sweep: --preset tiny --out sweep
 complexity: sweep
 bench render: --size 32 --scenes 1 --repeats 1 --device cpu --out b.csv
 [vlm]
+check: hf:a
 thresholds: a
 compare: a b
 [vg]

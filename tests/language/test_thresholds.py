@@ -10,9 +10,11 @@ from simtown.assets.street.road_surface import ROAD_EDGE
 from simtown.language.meaning import limits, views
 from simtown.scenes import camera, placement
 
-PAGE = Path(__file__).parents[2] / "docs" / "questions.md"
-TABLE = PAGE.read_text(encoding="utf-8").partition("<!-- thresholds -->")[2].partition("<!-- end -->")[0]
-ROWS = [line.strip("| ").split(" | ") for line in TABLE.strip().splitlines()[2:]]
+PAGES = [Path(__file__).parents[2] / "docs" / name for name in ("questions.md", "sequences.md")]
+TEXTS = [page.read_text(encoding="utf-8").partition("<!-- thresholds -->")[2] for page in PAGES]
+TABLES = [text.partition("<!-- end -->")[0].strip() for text in TEXTS]
+TABLE = "\n".join(TABLES)
+ROWS = [line.strip("| ").split(" | ") for table in TABLES for line in table.splitlines()[2:]]
 NAMES = {**vars(limits), "camera": camera, "placement": placement, "views": views, "pi": pi}
 #: How many of a unit are one of the code's.
 UNITS = {"": 1, "%": 100, "°": 180 / pi}

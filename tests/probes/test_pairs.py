@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from simtown.core.files import ForeignDirectoryError
+from simtown.core.options import SettingsError
 from simtown.probes.item_study import compare_items
+from simtown.probes.items import read_items
 from simtown.probes.measures import mean_interval
 from simtown.probes.pair_study import PAIRS, elicit_pairs, preferred
-from simtown.probes.pair_tables import TextPair, layout_of, read_pairs
+from simtown.probes.pair_tables import TextPair, layout_of, pairs_of_items, read_pairs
 from simtown.probes.scorers import UnableError
 from simtown.probes.scorers.oracle import Oracle
 from simtown.probes.study import run
@@ -140,3 +142,26 @@ def test_a_study_of_pairs(tmp_path):
         run(PAIRS, tmp_path / "pairs.csv", other, tmp_path / "out")
     with pytest.raises(UnableError, match="choice"):
         run(PAIRS, tmp_path / "pairs.csv", AskSettings(settings.model, elicit=("choice",)), tmp_path / "no")
+
+
+def test_a_table_of_items_in_every_elicitation(tmp_path):
+    lines = "subject,gold,template", "bus,red|blue,a [X] is [Y] .", "taxi,green,the [Y] [X] ."
+    (tmp_path / "items.csv").write_text("\n".join(lines))
+    pairs = pairs_of_items(read_items(tmp_path / "items.csv", (), ()))
+    assert [(pair.good, pair.bad) for pair in pairs.pairs] == [
+        ("a bus is red .", "a bus is green ."),
+        ("a bus is blue .", "a bus is green ."),
+        ("the green taxi .", "the red taxi ."),
+        ("the green taxi .", "the blue taxi ."),
+    ]
+    (tmp_path / "corpus.txt").write_text("a bus is red .\na bus is blue .\nthe green taxi .\n" * 3)
+    settings = AskSettings(f"ngram:{tmp_path / 'corpus.txt'}", elicit=("sentence", "fill"))
+    modes = run(PAIRS, tmp_path / "items.csv", settings, tmp_path / "out").tasks["pairs"]["modes"]
+    assert {way: asked["groups"]["all"]["accuracy"]["mean"] for way, asked in modes.items()} == {
+        "sentence": 1,
+        "fill": 1,
+    }
+    assert modes["fill"]["groups"]["all"]["n"] == 4
+    head = AskSettings(settings.model, use="head", elicit=("fill",))
+    with pytest.raises(SettingsError):
+        run(PAIRS, tmp_path / "items.csv", head, tmp_path / "no")

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 #: Stages that are timed apart: sampling examples, wording their questions, drawing, encoding and writing.
 STAGES = ("sample", "question", "render", "encode", "write")
 #: A file with an array of HDF5's registered filter LZ4, by its number and name. The filter's plug-in is not
-#: needed, since chunks are packed here. HDF5 writes the name where the plug-in is loaded, or from a file alone.
+#: needed, since chunks are packed here. HDF5 writes the name where it is loaded, or of a file.
 _TEMPLATE = zlib.decompress(base64.b85decode(
     'c-rgqaB<`1lHy|K;9!7(|4^`>5yCfsipN|0`{M8662!z%!6byN5C*uI7=T*Xco={bW65Tic^(W@15v!QXMvpnw182Bfq'
     '{t;2%vH>nwf`zQ2@^8U|<EhikX|cf`O5Vk)<{Z<TeJNuT2$ls!SBpGIL5&i>wujQ&SZ(N=gcft@QQNGfOf`lk}4FbM=A'

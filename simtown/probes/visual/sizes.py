@@ -36,12 +36,16 @@ class Sizes:
     Attributes:
         size: (c,) int64, each noun's size, from 0.
         subjects: (s,) int64 numbers of the nouns that are asked about.
+        learned: {way: what fits in each pair to learn from}.
     """
 
     def __init__(
-        self, table: Mapping[str, Sequence[str]], templates: Mapping[str, Sequence[str]] | None = None
+        self,
+        table: Mapping[str, Sequence[str]],
+        templates: Mapping[str, Sequence[str]] | None = None,
+        learned: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        self.table, self.templates = table, templates or {}
+        self.table, self.templates, self.learned = table, templates or {}, learned or {}
         self.names = tuple(table)
         self.nouns = tuple(noun for nouns in table.values() for noun in nouns)
         self.size = np.repeat(np.arange(len(table)), [len(nouns) for nouns in table.values()])
@@ -87,6 +91,13 @@ def limits(sizes: Sizes, direction: Direction) -> dict[str, tuple[float, float]]
     smallest_first = float(rank_partition(sizes, -by_size, "larger", direction).mean())
     largest_first = float(rank_partition(sizes, by_size, "smaller", direction).mean())
     return {"chance": (chance, chance), "perfect": (smallest_first, largest_first)}
+
+
+def subject_blind(sizes: Sizes, way: Way) -> float:
+    """Rank partition of one order for all subjects: how often each noun was what fits, in the train pairs."""
+    times = np.array([float(sizes.learned[way].count(noun)) for noun in sizes.nouns])
+    same = np.tile(times, (len(sizes.subjects), 1))
+    return float(rank_partition(sizes, same, way, "corrected").mean())
 
 
 def released_limits(
@@ -152,6 +163,7 @@ def ask(request: TaskRequest) -> TaskResult:
                 mean = {"n": len(partition), **item_study.mean_of(partition)}
                 summary["partition"][f"{way}, {direction}"] = mean | bounds
                 add(f"{way}, {direction}", sizes.subjects, partition)
+        summary["subject_blind"] = {way: subject_blind(sizes, way) for way in sizes.learned}
         summary["notes"]["unsaid_nouns"] = np.array(sizes.nouns)[unsaid].tolist()
     if "word_vector" in scorer.abilities:
         vectors = {word: scorer.word_vector(word) for word in (*sizes.nouns, "small", "large")}
@@ -183,6 +195,8 @@ def lines(summary: Mapping[str, Any]) -> list[dict[str, str]]:
     for name, numbers in summary["partition"].items():
         bounds = share_text(numbers["chance"]), share_text(numbers["perfect"])
         rows.append((name, str(numbers["n"]), mean_text(numbers, spread=True), *bounds))
+    for way, share in summary.get("subject_blind", {}).items():
+        rows.append((f"{way}, subject-blind prior", "", share_text(share), "", ""))
     if numbers := summary.get("projection"):
         score = f"{share_text(numbers['rho'])} (p = {numbers['p']:.2g})"
         bounds = "0.0", share_text(numbers["ceiling"])

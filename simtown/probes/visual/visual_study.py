@@ -11,7 +11,7 @@ from simtown.probes.report import Results
 from simtown.probes.study import Study, TaskRequest, TaskResult
 from simtown.probes.visual import FORM, TASKS, VisualSettings, sizes
 from simtown.probes.visual.mined import NAME, open_data
-from simtown.probes.visual.release import FILES
+from simtown.probes.visual.release import FILES, VisualRelease
 from simtown.probes.visual.sizes import WAYS, Sizes
 from simtown.probes.visual.vicomte_tables import TABLES, printed
 
@@ -19,7 +19,8 @@ _EXPLAINED = (
     "score: mean Spearman ρ over subjects ± sd, times 100 (of size: rank partition, per cent; projection: "
     "one ρ over nouns); in brackets 95 % bootstrap intervals over subjects; prior: the train subjects' "
     "mean distribution (of size: a random order); ceiling: the best that a ranking without ties can "
-    "reach; choice of 2: the best class against a wrong one."
+    "reach; choice of 2: the best class against a wrong one; subject-blind prior, prior choice: of one who "
+    "knows what was right of the train subjects, and not which subject is asked about."
 )
 
 
@@ -29,7 +30,10 @@ def items(source: Path, settings: VisualSettings) -> dict[str, ItemSet | Sizes]:
     tasks = settings.task_names if settings.task != "all" else [t for t in TASKS if t in data.tasks()]
     ways = WAYS if "size" in tasks else ()
     templates: dict[str, Any] = {way: data.templates(f"size_{way}") for way in ways}
-    return {t: Sizes(data.sizes(), templates) if t == "size" else data.dataset(t) for t in tasks}
+    learned: dict[str, list[str]] = {}
+    if isinstance(data, VisualRelease):
+        learned = {way: [pair.best for pair in data.pairs(f"size_{way}", "train")] for way in ways}
+    return {t: Sizes(data.sizes(), templates, learned) if t == "size" else data.dataset(t) for t in tasks}
 
 
 def ask(request: TaskRequest) -> TaskResult:
