@@ -4,7 +4,7 @@ python benchmarks/sequences.py FOLDER [--steps 4000]
 
 Generates questions of the family "goes" with 11,800 training examples (fewer than 10,000 sequences: a
 reversed pair is one) of four 64 × 32 pictures and five kinds, then trains on one core the CNN-LSTM, the same
-that is blind to the order, and the same that sees the first picture. FOLDER keeps what is done. Then it writes the table sequences.csv there.
+that is blind to the order, and the same that sees the first picture. FOLDER keeps what is done.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from simtown.training.fit_settings import FitSettings
 
 WORLD = Settings(5, n=11_800, val=600, test=2_000, width=64, height=32, seed=1, sequence="time")
 MODELS = ("cnn-lstm", "order-blind", "one-picture")
-TABLE = Path(__file__).parent / "results" / "sequences.csv"
+TABLE = "sequences.csv"
 
 
 def main() -> None:

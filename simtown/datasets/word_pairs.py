@@ -213,7 +213,7 @@ class _Twins:
             if link == CONVERSE:  # as many items of each order, so that a text alone says nothing of it
                 sides.reverse()
             columns = (column for pair in zip(*sides, strict=True) for column in pair)
-            yield WordPair(*columns, fact.domain, link, edit, group)  # type: ignore[arg-type, call-arg]
+            yield WordPair(*columns, fact.domain, link, edit, group)  # type: ignore[call-arg]
 
     def _listings(self, fact: FlippedFact) -> list[str]:
         """The order of three or more vehicles of both pictures in words, if it decides and is clear."""
