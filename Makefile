@@ -47,7 +47,7 @@ demo: python
 	rm -rf .venv-demo out/demo
 	$(PYTHON) -m venv .venv-demo
 	@echo 'Downloading 25 packages and a compiler (140 MB) into .venv-demo: about a minute, 190 MB when it is done.'
-	@$(DEMO)/python $(subst --quiet,,$(HASHED)) -r requirements/demo.txt \
+	@set -o pipefail; $(DEMO)/python $(subst --quiet,,$(HASHED)) -r requirements/demo.txt \
 	    | awk '/^ *(Downloading|Using cached) .*whl [(]/ {sub(/^ */, "  "); print; fflush()}'
 	@echo 'Compiling simtown: about ten seconds.'
 	$(DEMO)/python $(INSTALL) --no-deps --no-build-isolation .
