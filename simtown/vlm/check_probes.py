@@ -192,15 +192,14 @@ def quarter_turn(stage: EmptyStreet) -> Pair:
 
 
 def width_height(stage: EmptyStreet) -> Pair:
-    """A vehicle at one or the other end of a wide or a high picture."""
+    """A vehicle at the left or the right: at an end of a wide picture, or at the upper end of a high one."""
     is_wide = stage.number % 2 == 0
-    if is_wide:
-        shape, ends = (1.4, 0.8), {"left": (0.12, 0.5), "right": (0.88, 0.5)}
-    else:
-        shape, ends = (0.8, 1.4), {"upper": (0.5, 0.12), "lower": (0.5, 0.88)}
-    shown = {answer: stage.shown(*where, shape=shape) for answer, where in ends.items()}
-    question = f"In which half of the picture is the vehicle, {' or '.join(ends)}?"
-    return stage.pair("width-height", question, shown)
+    shape, left, right, height = ((1.4, 0.8), 0.12, 0.88, 0.5) if is_wide else ((0.8, 1.4), 0.2, 0.8, 0.1)
+    sides = {
+        "left": stage.shown(left, height, shape=shape),
+        "right": stage.shown(right, height, shape=shape),
+    }
+    return stage.pair("width-height", "In which half of the picture is the vehicle, left or right?", sides)
 
 
 def aspect(stage: EmptyStreet) -> Pair:
