@@ -48,7 +48,7 @@ def checked(command):
 shell.system = checked
 """)
 os.environ["IPYTHONDIR"] = str(STARTUP.parents[2])
-exclude_patterns = ["gallery_header.rst", "examples/*.ipynb"]
+exclude_patterns = ["gallery_header.rst", "examples/*.ipynb", "families/playing.md"]
 default_role, highlight_language = "code", "text"
 suppress_warnings = ["ref.python"]  # a word of a docstring, such as n, that several classes have
 
