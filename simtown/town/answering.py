@@ -15,7 +15,7 @@ from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.limits import TOWN_NEARER
 from simtown.language.meaning.nouns import NOUNS, plural
-from simtown.language.meaning.programs import ProgramError, answer_type, check, encode, stored
+from simtown.language.meaning.programs import OVER_TIME, ProgramError, answer_type, check, encode, stored
 from simtown.language.meaning.solids import truth
 from simtown.language.words.grammar import QuestionError, language, parse, rephrasings
 from simtown.language.words.questions import with_article
@@ -157,6 +157,8 @@ def _is_close_in_data_sets(view: View, reply: TownAnswer) -> bool:
     things = [t for t in view.things if t.group != "vehicle"]
     vehicles = [t for t in view.things if t.group == "vehicle"]
     if view.seen is None or len(vehicles) > MOST_VEHICLES or len(things) > SLOTS:
+        return False
+    if reply.form.words & OVER_TIME.keys():  # of data sets, sequences alone have these; a town has its own
         return False
     try:
         check(reply.form)

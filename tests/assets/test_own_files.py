@@ -217,7 +217,7 @@ REFUSED = {
     "node": (below("scenes", "nodes", [-1]), "nodes -1"),
     "signed indices": (signed_indices, "negative"),
     "tables": (tables, "corners"),
-    "loop": (lambda w: w.node.update(children=[0]), "hangs on"),
+    "loop": (lambda w: w.node.update(children=[0]), "two parents"),
     "NaN": (not_a_number, "not finite"),
     "hole": (masked(0.75), "0 faces"),
     "3,000 nodes": (many(3_000, 100), "900,000 corners"),

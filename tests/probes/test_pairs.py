@@ -63,7 +63,7 @@ def test_a_table_of_the_town_has_two_pairs_a_row_and_two_groups(tmp_path):
         ("a.csv", "good,bad\na,\n", "line 2.*'bad'"),
         ("b.csv", "good,bad\na,a\n", "the same"),
         ("c.jsonl", '{"sentence_good": "a", "sentence_bad": 3}', "'sentence_bad' is not a text"),
-        ("d.jsonl", '{"arguments": 3, "target": 0}', "needs `arguments`"),
+        ("d.jsonl", '{"arguments": 3, "target": 0}', "needs arguments"),
         ("e.jsonl", '{"good": "a", "bad": "b"}\n[1]', "line 2 is not an object"),
         ("f.jsonl", '{"good": "a", "bad": "b"}\n{', "line 2 is not JSON"),
     ],
