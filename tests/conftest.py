@@ -22,6 +22,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+import hdf5plugin  # noqa: F401  (tests read shards with HDF5 alone, too)
 import hypothesis
 import pytest
 
