@@ -30,7 +30,8 @@ def texts():
 
 def test_no_page_shows_a_path_a_warning_or_a_progress_bar():
     found = [(page, match[0]) for page, text in texts() for match in UNWANTED.finditer(text)]
-    assert found == []
+    # docstrings show what is refused
+    assert [each for each in found if not (each[0].startswith("reference/") and "Traceback" in each[1])] == []
 
 
 def test_every_picture_of_a_page_is_there_and_has_a_text():

@@ -25,7 +25,7 @@ _PATH = re.compile(r" \(path [0-9a-f]{6}\)$")
 
 
 def without_folders(model: str) -> str:
-    """The name of a model for others: hf:/home/ann/lm/final becomes "hf:lm/final (path 3f2a61)".
+    """The name of a model for others: hf:/data/lm/final becomes "hf:lm/final (path 3f2a61)".
 
     Only a path from the root is shortened.
     """
