@@ -77,7 +77,7 @@ class FunctionModel(BatchedModel):
         try:
             shown = query.pictures if len(query.pictures) > 1 else query.picture
             return self._function(query.text, shown, query.gold.choices)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             _, *frames = traceback.extract_tb(error.__traceback__)
             own = [frame for frame in frames if frame.filename == frames[0].filename]
             where = "".join(f" in {frame.filename}, line {frame.lineno}" for frame in own[-1:])

@@ -11,6 +11,7 @@ from simtown.datasets.sequence_questions import pair_problems
 from simtown.datasets.settings import MODES
 from simtown.datasets.source import check_settings
 from simtown.language.asking.sequences import REVERSED
+from simtown.language.words.questions import UNKNOWN
 from simtown.render.raster import Raster
 
 SMALL = {"n": 24, "val": 4, "test": 8, "width": 64, "height": 48, "entities": 30}
@@ -96,3 +97,17 @@ def test_a_change_of_a_column_is_found(made, name):
 def test_what_cannot_be_is_refused_before_anything_is_made(wrong):
     with pytest.raises(SettingsError):
         check_settings(Settings(**{**SMALL, "n": 8, "test": 4} | wrong))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_word_of_a_question_has_a_number(made, mode):
+    tokens = open_dataset(made[mode]).train.column("tokens")
+    assert (tokens != UNKNOWN).all()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_example_is_described(made, mode, cli):
+    data = open_dataset(made[mode]).train
+    shown = cli("info", f"{made[mode]}/train:5")
+    assert shown.code == 0
+    assert data[5].question.split()[0] in shown.out

@@ -204,6 +204,8 @@ def _question(
         answer = f"{asked['number']:.2f} m; within {asked['tolerance']:.2f} m is right"
     words = {"question": bytes(row["question"]).decode(errors="replace"), "answer": answer}
     if asked["program"]:
+        if "order" in row:  # a town shows one moment
+            return words | {"family": asked["family"], "program": asked["program"]}
         why = reason(scene, decode(row["program"]), row["visible"], row["boxes"])
         return words | {"family": asked["family"], "program": asked["program"], "reason": why}
     margin = float(row["margin"])
@@ -237,7 +239,9 @@ def _vehicles(row: dict[str, np.ndarray], scene: Scene, asked: bool) -> Table:
     for slot, vehicle in zip(np.flatnonzero(row["scene/entity"] >= 0), scene.vehicles, strict=True):
         roles = ", ".join(role for role in ROLES if int(row[f"{role}_slot"]) == slot) or "-"
         place = (f"{vehicle.x:.2f}", f"{vehicle.y:.2f}", f"{np.degrees(vehicle.yaw):.1f}")
-        box = " ".join(f"{x:.0f}" for x in row["boxes"][slot])
+        boxes = row["boxes"].reshape(-1, *row["boxes"].shape[-2:])[:, slot]  # of each picture
+        lines = [" ".join(f"{x:.0f}" for x in box) for box in boxes]
+        visible = [f"{share:.0%}" for share in row["visible"].reshape(len(boxes), -1)[:, slot]]
         named = (vehicle.entity,) if asked else (vehicle.entity, roles)
-        table.add_row(*named, *place, f"{row['visible'][slot]:.0%}", box)
+        table.add_row(*named, *place, "\n".join(visible), "\n".join(lines))
     return table
