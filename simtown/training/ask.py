@@ -330,12 +330,14 @@ def _told(
     remedy = "ask in other words" if language else _LIKE
     if unknown := [word for word in words(question) if word not in place]:
         raise SettingsError(f"the question's word '{unknown[0]}' is unknown to the run: {remedy}")
+    spoken = [place[word] for word in words(question)] + [questions.PAD] * length
+    inputs = {"tokens": torch.tensor([spoken[:length]])}
+    if trained.sequence:  # the grammar is of one moment
+        return inputs, ("", "")
     try:
         form, *_ = grammar.parse(ENTITIES, question)
     except grammar.QuestionError as error:
         raise SettingsError(f"{str(error).partition(':')[0]}: {remedy}") from None
-    spoken = [place[word] for word in words(question)] + [questions.PAD] * length
-    inputs = {"tokens": torch.tensor([spoken[:length]])}
     if language:
         return inputs, ("", "")
     subject, relation, obj = triple(form, trained)
