@@ -64,6 +64,14 @@ def run(copied, *words, text=None):
     return done.stdout
 
 
+@pytest.mark.parametrize("heading", CHANGES)
+def test_a_worked_change_fits_the_tree(heading):
+    """Fast, since running all of them is slow."""
+    words = ("git", "apply", "--check", "-C1", "-")
+    done = subprocess.run(words, cwd=ROOT, input=CHANGES[heading][0], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def marked(heading):
     return pytest.param(heading, marks=[pytest.mark.slow] if heading in LONG else [])
 
