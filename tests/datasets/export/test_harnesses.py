@@ -55,6 +55,7 @@ SETS = {
     "paper": {"entities": 20, "test": 40},
     "twins": {"questions": ("all",), "crowd": "4-6", "twins": True, "test": 120},
     "several": {"questions": ("all",), "crowd": "4-6", "questions_per_picture": 2, "test": 60},
+    "sequences": {"sequence": "time", "questions": ("all",), "test": 60},
     "cannot tell": {"questions": ("all",), "crowd": "4-6", "cannot_tell": 0.2, "test": 60},
 }
 
@@ -79,9 +80,9 @@ def exports(town, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def questions(town):
-    """Of each test example the picture, the question as it is asked, and the gold."""
+    """Of each test example the pictures, the question as it is asked, and the gold."""
     queries = [asked.query() for asked in AskedSplit(town, "test")]
-    return [(Image.fromarray(query.picture), query.text, query.gold) for query in queries]
+    return [([*map(Image.fromarray, query.pictures)], query.text, query.gold) for query in queries]
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +100,13 @@ def said(questions):
     return replies
 
 
+def groups(town):
+    """(n,) groups of the test examples, twins or a sequence's pairs; None if each is alone."""
+    if town.settings.sequence:
+        return np.arange(len(town.test)) // 2
+    return town.test.column("group") if town.settings.twins else None
+
+
 def shares(town, questions, replies):
     """What simtown computes of some replies."""
     golds = [gold for _, _, gold in questions]
@@ -108,9 +116,9 @@ def shares(town, questions, replies):
     read = [read_reply(text, gold.type, gold.choices, own).answer for text, gold, own in told]
     unsure = [a == CANNOT_TELL and a not in gold.choices for a, gold in zip(read, golds, strict=True)]
     result = {"accuracy": scores.mean(), "unparsed": np.mean([a is None for a in read] | np.array(unsure))}
-    if town.settings.twins:
-        outcomes = group_accuracies(town.test.column("group"), scores == 1)
-        result |= {name: outcomes[name].mean() for name in ("pair", "group")}
+    if groups(town) is not None:
+        outcomes = group_accuracies(groups(town), scores == 1)
+        result |= {name: outcomes[name].mean() for name in ("pair", "group") if len(outcomes[name])}
     return result
 
 
@@ -143,8 +151,8 @@ def observed(folder, questions, said):
     """The variables by which a harness finds the observers."""
     table = {name: {} for name in said}
     for name, replies in said.items():
-        for (picture, text, _), reply in zip(questions, replies, strict=True):
-            table[name][key(None if name == "blind" else picture, text)] = reply
+        for (pictures, text, _), reply in zip(questions, replies, strict=True):
+            table[name][key([] if name == "blind" else pictures, text)] = reply
     (folder / "observers.json").write_text(json.dumps(table))
     entry = folder / "entry" / "observers-0.dist-info"
     entry.mkdir(parents=True)
@@ -184,7 +192,7 @@ def test_the_copied_scorer_needs_nothing_and_scores_as_simtown(form, town, quest
     """Run by a Python without packages, on what each observer says."""
     items = []
     for number, (_, text, gold) in enumerate(questions):
-        group = int(town.test.column("group")[number]) if town.settings.twins else None
+        group = None if groups(town) is None else int(groups(town)[number])
         items.append({**asdict(gold), "question": text, "group": group})
     program = (
         "import json, sys; sys.path.insert(0, sys.argv[1]); import simtown_scoring as scoring\n"
@@ -200,6 +208,7 @@ def test_the_copied_scorer_needs_nothing_and_scores_as_simtown(form, town, quest
         assert report == pytest.approx(shares(town, questions, said[name])), name
 
 
+@pytest.mark.parametrize("town", [name for name in SETS if name != "sequences"], indirect=True)
 def test_every_example_is_asked_with_its_picture_and_answer(town, questions, exports):
     """LLaVA's conversations, chat messages, and what the harnesses read, against the data set."""
     lines = (exports("chat") / "test.jsonl").read_text().splitlines()
@@ -212,7 +221,7 @@ def test_every_example_is_asked_with_its_picture_and_answer(town, questions, exp
         shared = list(csv.DictReader(file, delimiter="\t"))
     assert info["file_name"] == "test.json"
     asked = zip(questions, lines, conversations, samples, rows, shared, strict=True)
-    for number, ((picture, text, gold), line, conversation, sample, row, tsv) in enumerate(asked):
+    for number, (((picture,), text, gold), line, conversation, sample, row, tsv) in enumerate(asked):
         (question, answer), sample = json.loads(line)["messages"], json.loads(sample)
         image, words = question["content"]
         human, gpt = conversation["conversations"]

@@ -51,10 +51,12 @@ metric_list:
     aggregation: mean
     higher_is_better: false
 """
-_TWINS = """\
+_PAIRS = """\
   - metric: pair
     aggregation: !function utils.pair
     higher_is_better: true
+"""
+_GROUPS = """\
   - metric: group
     aggregation: !function utils.group
     higher_is_better: true
@@ -81,9 +83,11 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
         paths = sorted((directory / "data").glob(f"{split}-[0-9]*"))
         files, task = json.dumps([f"data/{path.name}" for path in paths]), task_name(data, split)
         text = _TASK.format(task=task, split=split.replace("-", "_"), files=files)
-        (directory / f"{task}.yaml").write_text(
-            text + (_TWINS if data.settings.twins or data.settings.sequence else ""), "utf-8"
-        )
+        if data.settings.twins or data.settings.sequence:
+            text += _PAIRS
+        if data.settings.twins:
+            text += _GROUPS
+        (directory / f"{task}.yaml").write_text(text, "utf-8")
 
 
 def notes(data: Dataset, splits: Sequence[str], directory: Path) -> list[str]:

@@ -31,10 +31,10 @@ def results(doc: Mapping[str, Any], replies: Sequence[str]) -> dict[str, Any]:
 
 
 def pair(rows: Sequence[Mapping[str, Any]]) -> float:
-    """The share of questions that are right about both pictures."""
-    return summary(rows)["pair"]
+    """The share of questions that are right about both twins, or in both sequences of a pair."""
+    return summary(rows).get("pair", float("nan"))
 
 
 def group(rows: Sequence[Mapping[str, Any]]) -> float:
     """The share of groups of two pictures and two questions in which all is right."""
-    return summary(rows)["group"]
+    return summary(rows).get("group", float("nan"))

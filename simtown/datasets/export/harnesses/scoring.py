@@ -35,8 +35,8 @@ def score(reply: str, item: Mapping[str, Any], answers: Mapping[str, Any]) -> di
 def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """The accuracy, and the share of unparsed replies, which count as wrong.
 
-    Of twins also the share of questions that are right about both pictures ("pair"), and that of groups of
-    two pictures and several questions in which all is right ("group").
+    Of twins and pairs of sequences also the share of questions that are right in both ("pair"); of twins that
+    of groups of two pictures and several questions in which all is right ("group").
     """
     shares = {
         "accuracy": sum(row["accuracy"] for row in rows) / len(rows),
@@ -48,5 +48,6 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
             together.setdefault(row[name], []).append(row["accuracy"])
         size = max(least, *map(len, together.values()))
         complete = [min(accuracies) for accuracies in together.values() if len(accuracies) == size]
-        shares[name] = sum(complete) / len(complete) if complete else float("nan")
+        if complete:
+            shares[name] = sum(complete) / len(complete)
     return shares

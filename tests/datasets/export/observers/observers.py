@@ -1,7 +1,8 @@
-"""Dummy models for three harnesses: a table says what each replies to a picture and a question.
+"""Dummy models for three harnesses: a table says what each replies to pictures and a question.
 
-The environments of the harnesses have no simtown. The harness that shows another picture, or asks another
-question, than the table knows fails with a KeyError. What is blind is asked by the question alone.
+The environments of the harnesses have no simtown. The harness that shows other pictures, another order of
+them, or asks another question, than the table knows fails with a KeyError. What is blind is asked by the
+question alone.
 """
 
 import base64
@@ -13,17 +14,17 @@ import os
 from PIL import Image
 
 
-def key(picture, text):
-    """What a table calls a PIL picture (None: unseen) with a question."""
-    pixels = picture.convert("RGB").tobytes() if picture else b""
+def key(pictures, text):
+    """What a table calls PIL pictures, in their order, with a question."""
+    pixels = b"".join(picture.convert("RGB").tobytes() for picture in pictures)
     return hashlib.sha256(pixels + text.encode()).hexdigest()
 
 
-def reply(observer, picture, text):
+def reply(observer, pictures, text):
     """What an observer says."""
     with open(os.environ["OBSERVERS"], encoding="utf-8") as file:
         table = json.load(file)[observer]
-    return table[key(None if observer == "blind" else picture, text)]
+    return table[key([] if observer == "blind" else pictures, text)]
 
 
 def opened(image):

@@ -10,7 +10,8 @@ class Observer(ModelAPI):
 
     async def generate(self, input, tools, tool_choice, config):
         """A reply to a message."""
-        picture, text = input[-1].content
+        *before, text = input[-1].content
+        pictures = [opened(part.image) for part in before if part.type == "image"]
         assert config.max_tokens == 64
-        said = reply(self.model_name, opened(picture.image), text.text)
+        said = reply(self.model_name, pictures, text.text)
         return ModelOutput.from_content(self.model_name, said)

@@ -20,7 +20,7 @@ class Observer(lmms):
         for text, limits, pictures, number, task, split in (request.args for request in requests):
             assert limits["max_new_tokens"] == 64
             assert not limits["until"]
-            replies.append(reply(self.name, pictures(self.task_dict[task][split][number])[0], text))
+            replies.append(reply(self.name, pictures(self.task_dict[task][split][number]), text))
         return replies
 
     def loglikelihood(self, requests):

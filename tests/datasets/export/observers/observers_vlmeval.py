@@ -17,9 +17,9 @@ class Observer(BaseModel):
         self.name = name
 
     def generate_inner(self, message, dataset=None):
-        """A reply to a picture and a text."""
-        picture, text = message
-        return reply(self.name, opened(picture["value"]), text["value"])
+        """A reply to pictures and a text."""
+        *pictures, text = message
+        return reply(self.name, [opened(picture["value"]) for picture in pictures], text["value"])
 
 
 supported_VLM.update({name: partial(Observer, name) for name in ("knows", "blind", "noisy")})
