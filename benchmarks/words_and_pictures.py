@@ -5,8 +5,9 @@
         --show all --distractors 0 --controls 0 --allow-model words_and_pictures:see_and_read
     ... python:words_and_pictures:count_words, the n-gram model
 
-Both learn questions of yes or no. The first is a transformer of two layers over words and patches, which
-learns from all four shows in turn; the second is a logistic regression on 1- to 5-grams of text and question.
+Both learn questions of yes or no. The first is an LSTM over the words beside convolutions over the picture,
+which learns from all four shows in turn; the second is a logistic regression on 1- to 5-grams of text and
+question.
 """
 
 import pickle
@@ -23,7 +24,7 @@ from simtown.datasets.reading.reader import open_dataset
 from simtown.vlm.conditions import AskedSplit
 from simtown.vlm.shows import context
 
-WIDTH, LAYERS, HEADS, PATCH, LONGEST, BATCH = 64, 2, 4, 8, 48, 32
+WIDTH, LONGEST, BATCH = 128, 40, 64
 
 
 def words_of(text):
@@ -31,36 +32,33 @@ def words_of(text):
 
 
 class TinyModel(nn.Module):
-    """Words and patches as one sequence; the first token says yes or no."""
+    """An LSTM reads the words, convolutions see the picture, and both together say yes or no."""
 
     def __init__(self, vocabulary, side):
         super().__init__()
-        self.vocabulary, self.patches = vocabulary, (side // PATCH) ** 2
-        self.words = nn.Embedding(len(vocabulary) + 2, WIDTH, padding_idx=0)
-        self.places = nn.Parameter(torch.randn(LONGEST, WIDTH) * 0.02)
-        self.pixels = nn.Sequential(
+        self.vocabulary, self.side = vocabulary, side
+        self.words = nn.Embedding(len(vocabulary) + 2, 64, padding_idx=0)
+        self.reads = nn.LSTM(64, WIDTH, batch_first=True)
+        self.sees = nn.Sequential(
             nn.Conv2d(3, 32, 3, 2, 1),
             nn.ReLU(),
             nn.Conv2d(32, 64, 3, 2, 1),
             nn.ReLU(),
-            nn.Conv2d(64, WIDTH, 3, 2, 1),
+            nn.Conv2d(64, 64, 3, 1, 1),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(4 * side**2, WIDTH),
         )
-        self.spots = nn.Parameter(torch.randn(self.patches, WIDTH) * 0.02)
-        layer = nn.TransformerEncoderLayer(WIDTH, HEADS, 2 * WIDTH, 0.0, batch_first=True, norm_first=True)
-        self.body = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False)
-        self.head = nn.Linear(WIDTH, 1)
+        self.head = nn.Sequential(nn.Linear(3 * WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, 1))
 
     def encode(self, text):
         numbers = [1 + self.vocabulary.get(word, len(self.vocabulary)) for word in words_of(text)]
-        return (numbers + [0] * LONGEST)[:LONGEST]
+        return ([0] * LONGEST + numbers)[-LONGEST:]
 
     def forward(self, words, pictures, shown):
-        seen = self.pixels(pictures).flatten(2).transpose(1, 2) + self.spots
-        read = self.words(words) + self.places
-        hidden = torch.cat([~shown[:, None].expand(-1, self.patches), words == 0], dim=1)
-        hidden[:, self.patches :][:, 0] = False
-        out = self.body(torch.cat([seen, read], dim=1), src_key_padding_mask=hidden)
-        return self.head(out[:, self.patches])[:, 0]
+        read = self.reads(self.words(words))[1][0][0]
+        seen = self.sees(pictures) * shown[:, None]
+        return self.head(torch.cat([read, seen, read * seen], dim=1))[:, 0]
 
 
 def pixels(pictures):
@@ -84,10 +82,10 @@ def question_of(prompt):
 
 
 def see_and_read(prompt, picture, choices):
-    """What simtown evaluate calls: the transformer's score of each answer."""
+    """What simtown evaluate calls: the tiny model's score of each answer."""
     model = trained("tiny.pt")
-    side = PATCH * int(model.patches**0.5)
-    shown = pixels([np.zeros((side, side, 3), np.uint8) if picture is None else picture])
+    blank = np.zeros((model.side, model.side, 3), np.uint8)
+    shown = pixels([blank if picture is None else picture])
     with torch.inference_mode():
         score = model(
             torch.tensor([model.encode(question_of(prompt))]), shown, torch.tensor([picture is not None])
@@ -109,7 +107,7 @@ def trained(name):
     return pickle.loads(Path(name).read_bytes())
 
 
-def train_transformer(texts, questions, pictures, answers, steps):
+def train_tiny(texts, questions, pictures, answers, steps):
     vocabulary = {word: place for place, word in enumerate(sorted({w for t in texts for w in words_of(t)}))}
     torch.manual_seed(0)
     luck, model = np.random.default_rng(0), TinyModel(vocabulary, pictures.shape[1])
@@ -160,7 +158,7 @@ def main():
     out.mkdir(exist_ok=True)
     (out / "grams.pickle").write_bytes(pickle.dumps(train_grams(texts, answers)))
     pictures = asked.examples.images(np.arange(len(asked)))
-    model = train_transformer(texts, questions, pictures, torch.tensor(answers), int(args.steps))
+    model = train_tiny(texts, questions, pictures, torch.tensor(answers), int(args.steps))
     import words_and_pictures  # so that the class is found under this name
 
     model.__class__ = words_and_pictures.TinyModel

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import simtown
+from simtown.datasets import source
 from tests.conftest import every_command
 from tools import messages, reference
 
@@ -115,3 +116,21 @@ def test_a_name_in_backquotes_is_an_option_or_an_argument_of_a_verb():
                 if others := {*re.findall(r"`(\w+)[`=]", text)} - known:
                     unknown.append((path.name, others, text))
     assert unknown == []
+
+
+#: What stands for words of the reader's own, or needs a folder or a network.
+ELSEWHERE = {"FAMILIES", "kinds", "s3://bucket/town", "list"}
+GENERATED = {" ".join(words): words for page in PAGES for words in commands_of(text_of(page))}
+GENERATED = {text: words for text, words in GENERATED.items() if words[0] == "generate" and len(words) > 1}
+
+
+@pytest.mark.parametrize("words", [w for w in GENERATED.values() if not ELSEWHERE & {*w}], ids=" ".join)
+def test_a_data_set_of_a_page_is_not_refused(words, cli, tmp_path, monkeypatch):
+    """Its settings alone: whether a world can ask its questions takes longer."""
+
+    def accept(_):
+        raise SystemExit(0)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(source, "check_settings", accept)
+    cli(*words).succeeds()
