@@ -12,16 +12,18 @@ _LONGEST = 400
 
 
 @contextmanager
-def own_code(refusal: Callable[[str], Exception], *passed: type[BaseException]) -> Iterator[None]:
+def own_code(
+    refusal: Callable[[str], Exception], passed: type[BaseException] = KeyboardInterrupt
+) -> Iterator[None]:
     """Whatever the block raises, SystemExit too, becomes the `refusal` of its description in one line.
 
     Args:
         refusal: makes the exception that is raised instead.
-        passed: types of exceptions that are ours; they stay as they are, and so does Ctrl-C.
+        passed: type of exceptions that are ours; they stay as they are, and so does Ctrl-C.
     """
     try:
         yield
-    except (KeyboardInterrupt, *passed):
+    except (KeyboardInterrupt, passed):
         raise
     except BaseException as error:
         raised = traceback.TracebackException.from_exception(error, lookup_lines=False)

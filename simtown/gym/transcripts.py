@@ -110,8 +110,8 @@ def _differences(line: Any, task: Task) -> Iterator[str]:
         yield "is scored by another gold than the town's"
     for found in objects:
         scores = [found[key] for key in ("score", "reward") if key in found and "reply" in found]
-        if scores and scores != [task.score(str(found["reply"]))] * len(scores):
-            yield f"has another score than {task.score(str(found['reply']))}, which its reply is worth"
+        if scores and scores != [task.score(found["reply"])] * len(scores):
+            yield f"has another score than {task.score(found['reply'])}, which its reply is worth"
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:

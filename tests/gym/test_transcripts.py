@@ -33,6 +33,8 @@ def test_tasks_as_the_town_makes_them_pass(lines, tmp_path):
         (1, {"picture": "0" * 64}, "line 2 has another picture"),
         (2, {"prompt": "Is there a tram?"}, "line 3 has another question"),
         (3, {"score": 0.5}, "line 4 has another score"),
+        (0, {"score": 1.0, "reply": None}, "line 1 has another score than 0"),
+        (0, {"score": 1.0, "reply": {"thinking": "yes"}}, "line 1 has another score than 0"),
         (4, {"picture": None}, "line 5 has another picture"),
         (5, {"gold": {"tolerance": 100.0}}, "line 6 is scored by another gold"),
         (7, {"messages": []}, "line 8 has no picture"),

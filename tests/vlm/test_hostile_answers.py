@@ -312,7 +312,7 @@ def test_a_function_changes_nothing_of_ours(name, settings, paper, tmp_path, end
     assert {row["answer"] for row in rows_of(tmp_path / "out")} == {"yes"}
 
 
-def test_own_code_never_ends_a_command_in_silence(paper, tmp_path, endings, cli):
+def test_own_code_never_ends_a_command_in_silence(paper, plain, tmp_path, endings, cli):
     """A module that leaves when it is imported, wherever it is named, and a metric that leaves."""
     asks = ("evaluate", "python:endings:is_loud", paper.path, "--allow-model", "endings:is_loud")
     few = ("--controls", 0, "--examples", 1, "--out", tmp_path / "out", "--metric")
@@ -320,7 +320,7 @@ def test_own_code_never_ends_a_command_in_silence(paper, tmp_path, endings, cli)
     cli(*asks, *few, "endings:leaves").refuses("endings:leaves", "bye")
     cli("evaluate", "python:script:f", paper.path, "--allow-model", "script:f").refuses("script:f")
     pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-    cli("fit", paper.path, "--model", "script:Net").refuses("script:Net", "SystemExit")
+    cli("fit", plain, "--model", "script:Net").refuses("script:Net", "SystemExit")
 
 
 PROGRAM = r"""

@@ -276,12 +276,12 @@ class Split(Sequence[Example]):
 
     def _require_known(self, name: str, column: np.ndarray) -> None:
         """Raises ValueError if a number of a column stands for no name, or its text is not UTF-8."""
+        tables: dict[str, Sequence[Any]]
         if self.families:
             tables = {key: self.names[table] for key, table in (("value", "answers"), ("family", "families"))}
         else:
-            vehicles = range(self._arrays["boxes"][0][0])
             tables = {"relation": RELATION_NAMES, "subject": ENTITIES, "object": ENTITIES}
-            tables |= dict.fromkeys(("subject_slot", "object_slot"), vehicles)
+            tables |= dict.fromkeys(("subject_slot", "object_slot"), range(self._arrays["boxes"][0][0]))
         if name in tables and not ((column >= 0) & (column < len(tables[name]))).all():
             raise FormError(f"the array '{name}' has numbers that stand for nothing")
         if name == "question":
