@@ -28,6 +28,13 @@ _KNOWN = re.compile(
 )
 #: NumPy's letters for the types of numbers from 5120 on, and how many of them a row has.
 _LETTERS, _WIDTHS = "bBhH_If", {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
+#: The types of accessors by what they are for: their shapes, and types of numbers.
+_ROLES = {
+    "POSITION": ("VEC3", range(5120, 5127)),
+    "COLOR_": ("VEC3 VEC4", range(5120, 5127)),
+    "TEXCOORD_": ("VEC2", range(5120, 5127)),
+    "indices": ("SCALAR", (5121, 5123, 5125)),
+}
 #: Tables of as many rows as a file may have corners: places, colours, coordinates and the like.
 _TABLES = 5
 
@@ -123,7 +130,9 @@ class Glb:
             raise KindsError(f"it has points, lines, strips or fans (mode {mode}): export triangles alone")
         corners = primitive.get("indices", primitive["attributes"]["POSITION"])
         count: int = self._get("accessors", corners)["count"]
-        return count - count % 3
+        if count % 3:
+            raise KindsError(f"it has {count} corners in a row, which are not triangles: export it again")
+        return count
 
     def _mesh(self, number: int) -> list[Part]:
         return [self._part(primitive) for primitive in self._get("meshes", number)["primitives"]]
@@ -132,15 +141,16 @@ class Glb:
         """The faces of a primitive."""
         rows = np.arange(self._count(primitive))
         if "indices" in primitive:
-            rows = self.values(primitive["indices"])[rows, 0].astype(int)
+            rows = self.values(primitive["indices"], "indices")[rows, 0].astype(int)
 
         def of_corners(attribute: str) -> np.ndarray:
-            return self.values(primitive["attributes"][attribute])[rows.reshape(-1, 3)]
+            return self.values(primitive["attributes"][attribute], attribute)[rows.reshape(-1, 3)]
 
         material = self._get("materials", primitive.get("material"))
         base = material.get("pbrMetallicRoughness", {})
         corners = of_corners("POSITION")
-        colour = np.tile(base.get("baseColorFactor", np.ones(4)), (len(corners), 1))
+        # JSON may write 1 for 1.0
+        colour = np.tile(np.array(base.get("baseColorFactor", [1] * 4), dtype=float), (len(corners), 1))
         if "COLOR_0" in primitive["attributes"]:
             tint = of_corners("COLOR_0").mean(axis=1)
             colour[:, : tint.shape[1]] *= tint
@@ -168,9 +178,13 @@ class Glb:
         wraps = [sampler.get(side, REPEAT) for side in ("wrapS", "wrapT")]
         return Texture(parse_picture(bytes(content), f"texture {number}"), wraps)
 
-    def _values(self, number: int) -> np.ndarray:
-        """(n, c) the numbers of an accessor."""
+    def _values(self, number: int, name: str) -> np.ndarray:
+        """(n, c) the numbers of an accessor, of as many and such numbers as its name demands."""
         about = self._get("accessors", number)
+        kinds, types = _ROLES[name.rstrip("0123456789")]
+        if about["type"] not in kinds.split() or about["componentType"] not in types:
+            what = f"{about['type']} of componentType {about['componentType']}"
+            raise KindsError(f"its {name} cannot be {what}: export it again")
         values = self._table(about)
         if "sparse" in about:
             sparse = about["sparse"]
@@ -186,8 +200,10 @@ class Glb:
         if "bufferView" not in about:
             return np.zeros(shape)
         number = np.dtype(f"<{_LETTERS[about['componentType'] - 5120]}")
-        view = self._get("bufferViews", about["bufferView"])
-        steps = view.get("byteStride", number.itemsize * shape[1]), number.itemsize
+        view, width = self._get("bufferViews", about["bufferView"]), number.itemsize * shape[1]
+        steps = view.get("byteStride", width), number.itemsize
+        if steps[0] < width:
+            raise IndexError(f"its rows of {width} bytes overlap")
         content = self._view(about["bufferView"])
         values = np.ndarray(shape, number, content, about.get("byteOffset", 0), steps).astype(float)
         if shape[1] == 1 and values.min(initial=0) < 0:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from simtown.core.files import KindsError
+from simtown.core.own_code import own_code
 from simtown.core.untrusted import inside, read_bytes, read_toml
 
 if TYPE_CHECKING:
@@ -155,10 +156,8 @@ def _from_program(place: str) -> list[OwnKind]:
     module, _, attribute = place.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
-    try:
+    with own_code(lambda words: KindsError(f"--kinds {place} cannot be imported: {words}")):
         kinds: dict[str, VehicleKind] = dict(getattr(import_module(module), attribute))
-    except Exception as error:  # the user's own code
-        raise KindsError(f"--kinds {place} cannot be imported: {error!r:.200}") from error
     found = []
     for name, kind in kinds.items():
         mesh = made(f"{place}, {name}", kind)

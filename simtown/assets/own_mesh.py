@@ -22,6 +22,7 @@ from simtown.assets.mending import MOST_FACES, simplified, solid
 from simtown.assets.mesh import Mesh, VehicleKind, dots, face_normals, lengths
 from simtown.assets.palette import MATERIALS, PAINTS, material
 from simtown.core.files import KindsError
+from simtown.core.own_code import own_code
 from simtown.core.untrusted import RefusedError, inside, read_bytes
 
 #: Largest length, width and height, and least of each, metres: the town's largest vehicles, and a bit.
@@ -129,11 +130,9 @@ def read(file: Path, about: KindFile, where: Path) -> tuple[Mesh, str]:
 
 def made(where: str, kind: VehicleKind) -> Mesh:
     """The mesh of a kind of a program, on the ground and in the middle. Raises KindsError."""
-    try:
+    with own_code(lambda words: KindsError(f"{where} cannot be made: {words}")):
         body, mesh = kind.body, kind.make()
         mesh = Mesh(_standing(mesh.vertices), mesh.triangles, mesh.materials)
-    except Exception as error:  # the user's own code
-        raise KindsError(f"{where} cannot be made: {error!r:.200}") from error
     if body not in PAINTS:
         raise KindsError(f"{where}: the body's paint '{body}' is none of {', '.join(PAINTS)}")
     _check_size(where, mesh.vertices)
@@ -192,6 +191,8 @@ def _moved(transform: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray, n
         if numbers is not None and not np.isfinite(numbers).all():
             wrong = f"its material '{part.name}' has corners, texture coordinates or colours"
             raise KindsError(f"{wrong} that are missing or not finite (NaN): export it again")
+    if (np.abs(part.colour - 0.5) > 0.501).any():
+        raise KindsError(f"its material '{part.name}' has colours outside 0 to 1: write 1 for 255")
     if np.linalg.det(transform[:3, :3]) < 0:  # a mirror, which would turn them inside out
         corners = corners[:, ::-1]
     colours = part.colours.clip(0, 1)

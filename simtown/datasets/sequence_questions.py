@@ -29,7 +29,7 @@ from simtown.language.meaning.evaluate import CLOSE, KNOWN, Values, evaluate
 from simtown.language.meaning.moments import evaluate_shown, show
 from simtown.language.meaning.programs import ProgramError
 from simtown.scenes.scene import SceneBatch, plausible
-from simtown.scenes.sequence import COLUMNS, UNEDITED, Sequence, pictures, stored_pictures
+from simtown.scenes.sequence import COLUMNS, Sequence, known, pictures, stored_pictures
 from simtown.scenes.silhouette import boxes
 
 if TYPE_CHECKING:
@@ -100,10 +100,7 @@ class SequenceSource(FamilyQuestions):
         return {"placement": (streets, placed), "question": (placed, len(drawn.words))}
 
     def unknown_numbers(self, stored: Columns) -> np.ndarray:
-        vehicles, count = stored["scene/motion"].shape[1], stored["order"].shape[1]
-        slot = stored["scene/edited"]
-        wrong = (slot >= vehicles) & (slot != UNEDITED)
-        return np.asarray(wrong | (np.sort(stored["order"], axis=1) != np.arange(count)).any(axis=1))
+        return ~known(stored)
 
     def implied(self, stored: Columns, visible: np.ndarray) -> Any:
         settings, sequence, order = self.settings, Sequence.of_columns(stored), stored["order"]

@@ -93,7 +93,7 @@ class Task:
         """One message of a user, in OpenAI's content parts: the pictures as data URLs, and the prompt."""
         return [user_message(self.prompt, *self.pngs)]
 
-    def score(self, text: str) -> float:
+    def score(self, text: Any) -> float:
         """1 for a right reply, 0 for any other (:mod:`simtown.language.words.replies` has the rule)."""
         return score_reply(text, self.gold, spoken_names(self.gold.type))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from hashlib import sha256
 from itertools import islice
+from operator import index as as_index
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def _problems(block: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         try:
             metadata = next(found["metadata"] for found in _objects(line) if "metadata" in found)
             street = json.dumps([metadata["level"], metadata["seed"]])
-            index = range(2**53).index(metadata["index"])
+            index = range(2**53).index(as_index(metadata["index"]))  # of a text it would take years
             lines.setdefault(street, []).append((number, index, line))
         except (LookupError, TypeError, ValueError, StopIteration):
             yield number, "has no metadata with level, seed and index: keep those of the task"
@@ -109,8 +110,8 @@ def _differences(line: Any, task: Task) -> Iterator[str]:
         yield "is scored by another gold than the town's"
     for found in objects:
         scores = [found[key] for key in ("score", "reward") if key in found and "reply" in found]
-        if scores and scores != [task.score(str(found["reply"]))] * len(scores):
-            yield f"has another score than {task.score(str(found['reply']))}, which its reply is worth"
+        if scores and scores != [task.score(found["reply"])] * len(scores):
+            yield f"has another score than {task.score(found['reply'])}, which its reply is worth"
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:

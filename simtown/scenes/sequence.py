@@ -12,8 +12,9 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from simtown.core.files import DamagedError
 from simtown.scenes.placement import half_sizes
-from simtown.scenes.scene import SceneBatch
+from simtown.scenes.scene import LARGEST_MEASURE, SceneBatch, plausible
 
 #: The slot of a sequence in which nothing is edited.
 UNEDITED = 255
@@ -154,9 +155,32 @@ def _holds_camera(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> n
     return np.asarray(off.all(axis=2) & (entity >= 0))
 
 
+def known(columns: Mapping[str, np.ndarray]) -> np.ndarray:
+    """(n,) bool: which stored sequences have an order, an edited slot and finite measures."""
+    vehicles, count, edited = (
+        columns["scene/motion"].shape[1],
+        columns["order"].shape[1],
+        columns["scene/edited"],
+    )
+    fine = (edited < vehicles) | (edited == UNEDITED)
+    fine &= (np.sort(columns["order"], axis=1) == np.arange(count)).all(axis=1)
+    for name in ("motion", "seconds", "cameras", "edit_pose"):
+        measures = columns[f"scene/{name}"].reshape(len(fine), -1)
+        fine &= (np.abs(measures) < LARGEST_MEASURE).all(axis=1)
+    return np.asarray(fine)
+
+
 def stored_pictures(columns: Mapping[str, np.ndarray]) -> SceneBatch:
-    """The scenes of the pictures that n stored examples show: n P rows."""
-    return pictures(Sequence.of_columns(columns), columns["order"])
+    """The scenes of the pictures that n stored examples show: n P rows.
+
+    Raises DamagedError if a number stands for nothing.
+    """
+    if known(columns).all():
+        shown = pictures(Sequence.of_columns(columns), columns["order"])
+        if plausible(shown).all():
+            return shown
+    wrong = "a sequence has numbers that stand for nothing in the town"
+    raise DamagedError(f"{wrong}: run simtown verify on its data set")
 
 
 def picture_rows(sequence: np.ndarray, order: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from numbers import Integral, Real
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -118,6 +119,13 @@ def text(value: object, what: str, such_as: str) -> str:
     return value
 
 
+def file_path(value: object) -> Path:
+    """A path. Raises TownError for what cannot be one."""
+    if not isinstance(value, str | Path) or "\0" in str(value):
+        raise TownError(f"the path is {shown(value)}: give a text such as 'town.json'")
+    return Path(value)
+
+
 def several(value: object, what: str, parts: Sequence[str]) -> list[object]:
     """One value for each of the parts. Raises TownError for another number of values, or for no sequence."""
     values = value.tolist() if isinstance(value, np.ndarray) else value
@@ -132,7 +140,7 @@ def paint(value: object, what: str) -> str | None:
         return None
     name = folded(text(value, what, "red"))
     if name not in PAINTS:
-        raise TownError(f"unknown {what} '{value}': {meaning(name, PAINTS, 0.5)}")
+        raise TownError(f"unknown {what} {shown(value)}: {meaning(name, PAINTS, 0.5)}")
     return name
 
 

@@ -14,7 +14,7 @@ from simtown.core.untrusted import RefusedError, read_bytes
 from simtown.scenes.camera import Camera
 from simtown.scenes.scene import Weather
 from simtown.town import checks
-from simtown.town.checks import FARTHEST, TownError, shown
+from simtown.town.checks import FARTHEST, TownError, file_path, shown
 from simtown.town.motion.tracks import write_tracks
 from simtown.town.things import Thing, write
 
@@ -58,7 +58,7 @@ class _Saved(msgspec.Struct, forbid_unknown_fields=True):
 
 def save(town: Town, path: str | Path) -> None:
     """Write a town, whole or not at all; see :meth:`simtown.Town.save`."""
-    path = Path(path)
+    path = file_path(path)
     if path.suffix.lower() != ".json":
         raise TownError(f"{path} does not end as a saved town does: end it in .json")
     try:
@@ -82,7 +82,7 @@ def encode(town: Town) -> bytes:
 
 def load(cls: type[Town], path: str | Path) -> Town:
     """The town of a file; see :meth:`simtown.Town.load`."""
-    path = Path(path)
+    path = file_path(path)
     try:
         if path.stat().st_size > _LARGEST:
             raise TownError(f"{path} is not a saved town: it is larger than {_LARGEST // 10**6} MB")

@@ -30,6 +30,7 @@ from simtown.town.checks import (
     meaning,
     number,
     paint,
+    shown,
     text,
     velocity,
     whole,
@@ -322,5 +323,5 @@ def kinds_of(noun: object) -> tuple[str, ...]:
     if noun not in NOUNS:
         similar = [spelled[word] for word in get_close_matches(folded(given), spelled, 3, 0.5)]
         hint = f"did you mean {' or '.join(similar)}?" if similar else "see simtown preview --entity all"
-        raise TownError(f"unknown kind '{given}': {hint}")
+        raise TownError(f"unknown kind {shown(given)}: {hint}")
     return NOUNS[noun]

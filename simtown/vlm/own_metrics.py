@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from simtown.core.options import SettingsError
+from simtown.core.own_code import own_code
 
 
 def measure(
@@ -18,8 +19,6 @@ def measure(
 
     Raises SettingsError if the metric fails, or does not give a number.
     """
-    try:
+    with own_code(lambda words: SettingsError(f"{name} failed: {words}", "metric")):
         # copies, since the function may change them
         return {task: float(metric([*map(dict, rows)])) for task, rows in tasks.items() if rows}
-    except Exception as error:  # it may raise anything
-        raise SettingsError(f"{name} failed: {type(error).__name__}: {error}", "metric") from error

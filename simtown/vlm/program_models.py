@@ -4,7 +4,6 @@ import json
 import shlex
 import shutil
 import subprocess
-import traceback
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from simtown.core.options import SettingsError
+from simtown.core.own_code import own_code
 from simtown.core.portable_png import png_bytes
 from simtown.core.server_client import UnreachableError
 from simtown.core.untrusted import parse_json
@@ -35,11 +35,8 @@ def import_function(place: str, setting: str = "") -> Any:
     """
     module, _, function = place.partition(":")
     search(Path.cwd())
-    try:
+    with own_code(lambda words: SettingsError(f"{place} cannot be imported: {words}", setting)):
         return getattr(import_module(module), function)
-    except Exception as error:  # the module may raise anything
-        problem = f"{type(error).__name__}: {error}"
-        raise SettingsError(f"{place} cannot be imported: {problem}", setting) from error
 
 
 def as_said(reply: Any, query: Query) -> Said:
@@ -48,11 +45,11 @@ def as_said(reply: Any, query: Query) -> Said:
     Raises UnreachableError if it is neither.
     """
     if isinstance(reply, str):
-        return Said(reply)
+        return Said(str.__str__(reply))  # of a subclass, whose methods are not ours
     choices = query.gold.choices
-    if isinstance(reply, Sequence) and len(reply) == len(choices):
-        with suppress(TypeError, ValueError, OverflowError):
-            scores = tuple(float(number) for number in reply)
+    if isinstance(reply, list | tuple | np.ndarray) and len(reply) == len(choices):
+        with suppress(TypeError, OverflowError):
+            scores = tuple(float(number + 0.0) for number in reply)  # no text is a number
             return Said(choices[int(np.argmax(scores))], scores)
     wanted = f"give a text, or a number for each of the {len(choices)} answers"
     raise UnreachableError(f"the model answered {reply!r:.80} to {query.key}: {wanted}")
@@ -70,19 +67,16 @@ class FunctionModel(BatchedModel):
         self._function, self._name = import_function(place), place
 
     def answer(self, queries: Sequence[Query]) -> Sequence[Said]:
-        return [as_said(self._call(query), query) for query in queries]
+        return [self._call(query) for query in queries]
 
-    def _call(self, query: Query) -> Any:
+    def _call(self, query: Query) -> Said:
         """Call the function. Raises UnreachableError, which says where it raised."""
-        try:
-            shown = query.pictures if len(query.pictures) > 1 else query.picture
-            return self._function(query.text, shown, query.gold.choices)
-        except (Exception, SystemExit) as error:
-            _, *frames = traceback.extract_tb(error.__traceback__)
-            own = [frame for frame in frames if frame.filename == frames[0].filename]
-            where = "".join(f" in {frame.filename}, line {frame.lineno}" for frame in own[-1:])
-            problem = f"python:{self._name} raised {type(error).__name__}{where} at {query.key}: {error}"
-            raise UnreachableError(f"{problem:.600}; {CONTINUES}") from error
+        # copies, since the function may change them
+        shown = tuple(picture.copy() for picture in query.pictures)
+        refusal = f"python:{self._name} at {query.key} raised"
+        with own_code(lambda words: UnreachableError(f"{refusal} {words}; {CONTINUES}"), UnreachableError):
+            picture = shown if len(shown) > 1 else next(iter(shown), None)
+            return as_said(self._function(query.text, picture, query.gold.choices), query)
 
 
 class ProgramModel(VisionModel):

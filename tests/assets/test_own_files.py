@@ -137,6 +137,8 @@ DRAWN = {
     "colours of corners": (tinted, "blue"),
     "transmission": (clear, "glass"),
     "a name that is a number": (lambda w: w.material.update(name=5), "trim"),
+    "whole numbers": (lambda w: w.base.update(baseColorFactor=[0, 0, 1, 1]), "blue"),
+    "a whole texture": (lambda w: (textured(0.75)(w), w.base.update(baseColorFactor=[1, 1, 1, 1])), "blue"),
     "jpeg": (textured(0.75, picture(ending="JPEG")), "blue"),
 }  # fmt: skip
 
@@ -170,6 +172,17 @@ def tables(w):
     """A table without numbers in the file, for more primitives than there is memory."""
     w.accessors += [{"componentType": 5126, "count": 600_000, "type": "VEC3"} for _ in range(100)]
     w.mesh["primitives"] = [{**w.primitive, "attributes": {"POSITION": 2 + n}} for n in range(100)]
+
+
+def of(attribute, width, kind="f4"):
+    """A table of an attribute, or of indices, in another form than its own."""
+
+    def change(w):
+        textured()(w)
+        values = w.everywhere(*[0.5] * width, kind=kind) if attribute else w.add(BOX.faces, kind)
+        (w.primitive["attributes"] if attribute else w.primitive)[attribute or "indices"] = values
+
+    return change
 
 
 def not_a_number(w):
@@ -215,11 +228,17 @@ REFUSED = {
     "source": (below("textures", "source"), "images -1"),
     "sampler": (below("textures", "sampler"), "samplers -1"),
     "node": (below("scenes", "nodes", [-1]), "nodes -1"),
-    "signed indices": (signed_indices, "negative"),
+    "signed indices": (signed_indices, "indices cannot be SCALAR"),
     "tables": (tables, "corners"),
     "loop": (lambda w: w.node.update(children=[0]), "two parents"),
     "NaN": (not_a_number, "not finite"),
     "hole": (masked(0.75), "0 faces"),
+    **{f"{name} of {n}": (of(name, n), f"{name} cannot be VEC{n}") for name, n in
+       (("POSITION", 4), ("POSITION", 2), ("COLOR_0", 2), ("TEXCOORD_0", 3), ("TEXCOORD_0", 4))},
+    "rows of indices": (of("", 3, "u2"), "indices cannot be VEC3"),
+    "rows that overlap": (lambda w: w.views[0].update(byteStride=8), "overlap"),
+    "half a triangle": (lambda w: w.accessors[1].update(count=34), "34 corners"),
+    "bright": (lambda w: w.base.update(baseColorFactor=[0, 128, 255, 1]), "colours outside 0 to 1"),
     "3,000 nodes": (many(3_000, 100), "900,000 corners"),
     "20,000 boxes": (many(20_000, 12), "720,000 corners"),
     "many corners": (lambda w: w.accessors[0].update(count=2_000_000), "cannot be read"),
@@ -295,6 +314,7 @@ WRITTEN = {
     "latin-1": (USED.replace("Body", GREEN), RED.replace("Body", GREEN) + f"newmtl Gr\udcf6n\n{BLUE}", "red"),
     "face without corners": (f"{USED}f\n", RED, "red"),
     "comment with a backslash": (f"# C:\\models\\\n{USED}", RED, "red"),
+    "bytes": (USED, "newmtl Body\nKd 12 0 200\n", "colours outside 0 to 1"),
     "one level": (USED, "newmtl Body\nKd 0.14\n", "black"),
     "two files": (USED.replace("a.mtl", "b.mtl a.mtl"), RED, "red"),
     "a space": (USED.replace("a.mtl", "b c.mtl a.mtl"), RED, "red"),

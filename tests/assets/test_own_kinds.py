@@ -241,7 +241,9 @@ def test_kinds_of_a_program(tmp_path):
     assert python(code, tmp_path, "garage:KINDS") == [1, 1]
     code = "import json, simtown\ntry: simtown.Settings()\nexcept ValueError as e: print(json.dumps(str(e)))"
     assert "garage:BAD, bad car cannot be made: ZeroDivisionError" in python(code, tmp_path, "garage:BAD")
-    assert "cannot be imported" in python(code, tmp_path, "garage:NOTHING")
+    (tmp_path / "script.py").write_text("raise SystemExit(0)")
+    for name in ("garage:NOTHING", "script:KINDS"):
+        assert "cannot be imported" in python(code, tmp_path, name)
     code = "import json, simtown; simtown.Settings()\ntry: simtown.use_kinds('x:Y')\n"
     assert "imported already" in python(code + "except ValueError as e: print(json.dumps(str(e)))", tmp_path)
 

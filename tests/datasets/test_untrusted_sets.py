@@ -9,11 +9,12 @@ import pytest
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import RefusedError
 from simtown.datasets.making import manifests
-from simtown.datasets.making.shards import LAYOUT, PICTURES, layout
+from simtown.datasets.making.shards import LAYOUT, PICTURES, _write_column, layout
 from simtown.datasets.reading.locate import find
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.reading.remote import DirectoryStore
 from simtown.datasets.reading.shard_file import FormError, Shard
+from simtown.datasets.settings import Settings
 
 SHARD = "train-00000.h5"
 
@@ -81,6 +82,35 @@ def test_a_scene_that_cannot_be_is_not_drawn(name, value, town):
     alone, row, _ = find(f"{town / SHARD}:3")
     with pytest.raises(DamagedError, match="stand for nothing"):
         alone.scenes(np.array([row]))
+
+
+#: Columns of sequences, of families and of the paper's questions, and values that stand for nothing.
+COLUMNS = [
+    (0, "order", 9), (0, "sequence", -1), (0, "scene/motion", np.inf), (0, "scene/seconds", np.nan),
+    (0, "scene/cameras", -1e30), (0, "scene/edited", 77), (0, "value", 30_000), (1, "value", -1),
+    (1, "family", 255), (1, "program", -5), (1, "question", b"\xc3("), (2, "relation", 12),
+    (2, "subject", -1), (2, "object", 9999), (2, "subject_slot", 6),
+]  # fmt: skip
+
+
+@pytest.fixture
+def sets(families_town, plain, dataset_of):
+    few = {"n": 8, "val": 2, "test": 2, "width": 32, "height": 32}
+    return dataset_of(Settings(entities=15, sequence="time", **few)), families_town, plain
+
+
+@pytest.mark.parametrize(("which", "name", "value"), COLUMNS)
+def test_a_number_that_stands_for_nothing_is_refused(which, name, value, sets, copy):
+    town = copy(sets[which], "town")
+    rows = open_dataset(town).train.column(name).copy()
+    rows[3] = value
+
+    def edit(file):
+        del file[name]
+        _write_column(file, name, rows)
+
+    with pytest.raises(DamagedError, match="verify"):
+        list(open_dataset(edited(town, edit)).train)
 
 
 MANIFESTS = {

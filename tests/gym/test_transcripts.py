@@ -33,13 +33,18 @@ def test_tasks_as_the_town_makes_them_pass(lines, tmp_path):
         (1, {"picture": "0" * 64}, "line 2 has another picture"),
         (2, {"prompt": "Is there a tram?"}, "line 3 has another question"),
         (3, {"score": 0.5}, "line 4 has another score"),
+        (0, {"score": 1.0, "reply": None}, "line 1 has another score than 0"),
+        (0, {"score": 1.0, "reply": {"thinking": "yes"}}, "line 1 has another score than 0"),
         (4, {"picture": None}, "line 5 has another picture"),
         (5, {"gold": {"tolerance": 100.0}}, "line 6 is scored by another gold"),
         (7, {"messages": []}, "line 8 has no picture"),
         (8, {"metadata": {"level": 7, "seed": 1, "index": 4}}, "line 9 has another question"),
         (0, {"metadata": {"level": 13, "seed": 7, "index": 0}}, "line 1 has no address of the gym"),
         (0, {"metadata": {"level": [1], "seed": 7, "index": 0}}, "line 1 has no address of the gym"),
-        (0, {"metadata": {"level": 3, "seed": 7, "index": -1}}, "line 1 has no metadata"),
+        *[
+            (0, {"metadata": {"level": 3, "seed": 7, "index": index}}, "line 1 has no metadata")
+            for index in (-1, 2**53, "7", None, 0.5, [0])
+        ],
         (1, {"metadata": None}, "line 2 has no metadata"),
     ],
 )

@@ -210,6 +210,13 @@ def test_the_numbers_of_numpy_are_numbers():
         (lambda t: t["bycicle"], "did you mean bicycle?"),
         (lambda t: setattr(t, "time", 3.0), "choose among weather, light, camera"),
         (lambda t: t.place("sedan", banana=1), "choose among x, y, yaw,"),
+        (lambda t: t.place("taxi " * 9**6), "...: "),
+        (lambda t: setattr(t["taxi"], "paint", "re\nd" * 9**5), "...: choose among"),
+        *[
+            (lambda t, path=path, act=act: getattr(t, act)(path), ": give a text such as 'town.json'")
+            for path in (b"town.json", 7.5, ["town.json"], "to\0wn.json")
+            for act in ("save", "load")
+        ],
     ],
 )
 def test_what_was_meant_is_named(wrong, words):

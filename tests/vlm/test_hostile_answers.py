@@ -246,8 +246,81 @@ def test_functions(paper, tmp_path, monkeypatch):
     assert [row["answer"] for row in rows_of(tmp_path / "out")] == [None, None, None, "yes", "yes", None]
     assert results.tasks["picture"]["unparsed"] == 4 / 6
     assert "3 of 6 questions have no reply to read" in (results.path / "summary.md").read_text()
-    with pytest.raises(UnreachableError, match=r"IndexError in .*odd\.py, line 12 .*same command goes on"):
+    with pytest.raises(UnreachableError, match=r"IndexError in .*odd\.py, line 12: .*same command goes on"):
         evaluate_model("python:odd:worst", paper, out=tmp_path / "worst", **how)
+
+
+ENDINGS = """
+import sys
+from asyncio import CancelledError
+from decimal import Decimal
+
+class Mute(Exception):
+    def __str__(self):
+        return 7
+
+class Torn:
+    def __repr__(self):
+        raise LookupError
+
+class Loud(str):
+    def encode(self, *how):
+        sys.exit(0)
+
+def leaves(*_): sys.exit("bye")
+def cancels(*_): raise CancelledError
+def is_mute(*_): raise Mute
+def gives_torn(*_): return Torn()
+def gives_bytes(prompt, picture, choices): return bytearray(choices and len(choices))
+def gives_texts(prompt, picture, choices): return ("1e9",) * len(choices)
+def gives_set(prompt, picture, choices): return {*range(len(choices))}
+def is_loud(*_): return Loud("yes")
+def blackens(prompt, picture, choices):
+    answer = "yes" if picture.any() else "no"
+    picture[:] = 0
+    return answer
+"""
+#: How functions end, and what the message says.
+ENDED = {
+    "leaves": r"SystemExit in .*endings\.py, line \d+: bye", "cancels": r"CancelledError in .*endings\.py",
+    "is_mute": "Mute in", "gives_torn": "LookupError in", "gives_bytes": "give a text, or a number",
+    "gives_texts": "give a text, or a number", "gives_set": "give a text, or a number",
+}  # fmt: skip
+
+
+@pytest.fixture
+def endings(tmp_path, monkeypatch):
+    (tmp_path / "endings.py").write_text(ENDINGS)
+    (tmp_path / "script.py").write_text("raise SystemExit(0)")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", ENDED)
+def test_a_function_may_end_in_any_way(name, paper, tmp_path, endings):
+    how = {"settings": VlmSettings(controls=0, examples=2), "allow_model": [f"endings:{name}"]}
+    with pytest.raises(UnreachableError, match=ENDED[name]) as stop:
+        evaluate_model(f"python:endings:{name}", paper, out=tmp_path / "out", **how)
+    assert "\n" not in str(stop.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"), [("is_loud", {"controls": 0}), ("blackens", {"controls": 0, "samples": 3})]
+)
+def test_a_function_changes_nothing_of_ours(name, settings, paper, tmp_path, endings):
+    how = {"settings": VlmSettings(**settings, examples=2), "allow_model": [f"endings:{name}"]}
+    evaluate_model(f"python:endings:{name}", paper, out=tmp_path / "out", **how)
+    assert {row["answer"] for row in rows_of(tmp_path / "out")} == {"yes"}
+
+
+def test_own_code_never_ends_a_command_in_silence(paper, plain, tmp_path, endings, cli):
+    """A module that leaves when it is imported, wherever it is named, and a metric that leaves."""
+    asks = ("evaluate", "python:endings:is_loud", paper.path, "--allow-model", "endings:is_loud")
+    few = ("--controls", 0, "--examples", 1, "--out", tmp_path / "out", "--metric")
+    cli(*asks, *few, "script:metric").refuses("--metric", "script:metric", "SystemExit")
+    cli(*asks, *few, "endings:leaves").refuses("endings:leaves", "bye")
+    cli("evaluate", "python:script:f", paper.path, "--allow-model", "script:f").refuses("script:f")
+    pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
+    cli("fit", plain, "--model", "script:Net").refuses("script:Net", "SystemExit")
 
 
 PROGRAM = r"""

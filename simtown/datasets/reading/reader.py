@@ -25,7 +25,7 @@ from simtown.datasets.making import summaries
 from simtown.datasets.making.manifests import SEAL
 from simtown.datasets.making.shards import PICTURES, layout, tasks
 from simtown.datasets.reading.remote import AHEAD, DirectoryStore, Remote, ShardCache, store_of
-from simtown.datasets.reading.shard_file import Arrays, PackedRows, Shard, reading
+from simtown.datasets.reading.shard_file import Arrays, FormError, PackedRows, Shard, reading
 from simtown.datasets.reading.torch_view import TorchView
 from simtown.datasets.resolved_settings import settings_from
 from simtown.datasets.settings import SPLITS
@@ -270,7 +270,22 @@ class Split(Sequence[Example]):
 
     def _read(self, number: int, name: str, rows: slice) -> np.ndarray:
         with self._reading(number):
-            return self._file(number).read(name, rows)
+            column = self._file(number).read(name, rows)
+            self._require_known(name, column)
+        return column
+
+    def _require_known(self, name: str, column: np.ndarray) -> None:
+        """Raises ValueError if a number of a column stands for no name, or its text is not UTF-8."""
+        tables: dict[str, Sequence[Any]]
+        if self.families:
+            tables = {key: self.names[table] for key, table in (("value", "answers"), ("family", "families"))}
+        else:
+            tables = {"relation": RELATION_NAMES, "subject": ENTITIES, "object": ENTITIES}
+            tables |= dict.fromkeys(("subject_slot", "object_slot"), range(self._arrays["boxes"][0][0]))
+        if name in tables and not ((column >= 0) & (column < len(tables[name]))).all():
+            raise FormError(f"the array '{name}' has numbers that stand for nothing")
+        if name == "question":
+            b"\n".join(column.tolist()).decode()
 
     def _read_pictures(
         self, number: int, name: str, rows: np.ndarray, out: np.ndarray, places: np.ndarray
@@ -462,7 +477,8 @@ class Split(Sequence[Example]):
         for name in self._arrays.keys() & PICTURES:
             pictures[name] = np.empty(*self.form(name))
             self._read_pictures(number, name, own, pictures[name][None], _FIRST)
-        example = example_of(columns[0], pictures, self.scenes_of(columns), self.names)
+        with self._reading(number):
+            example = example_of(columns[0], pictures, self.scenes_of(columns), self.names)
         twin = self.twin_number(i)
         return example if twin is None else replace(example, find_twin=partial(self.__getitem__, twin))
 

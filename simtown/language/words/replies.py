@@ -38,12 +38,15 @@ from simtown.language.words.reply_words import (
     MARKUP,
     MAYBE,
     NOT,
+    NUMBERED,
     OR,
+    OTHERWISE,
     PERCENT,
     PLACED,
     REASON,
     REFUSES,
     RESULT,
+    SINCE,
     SPELLINGS,
     STATED,
     STOP,
@@ -363,6 +366,11 @@ class _Reader:
                 weight *= not aside and not text.startswith("'s", end)
             elif self.type in ("direction", "box", "lane", "weather"):
                 weight *= not PLACED.match(text, end)
+            elif self.type in ("picture", "seat", "place"):
+                weight *= not re.search(r"\bof (?:the )?$", gap)
+                answer = "" if LIMIT.search(gap) or SINCE.search(gap) else answer
+            if self.type in OTHERWISE and OTHERWISE[self.type].match(text, end):
+                answer = ""
             before = _Mention(start, end, answer, weight)
             if not said_no:
                 yield before
@@ -381,7 +389,7 @@ class _Reader:
         for number in NUMBER.finditer(text):
             start, end = number.span()
             before = _before(text, start)
-            if NOT.search(before):
+            if NOT.search(before) or NUMBERED.search(before):
                 continue
             hedges = LIMIT.search(before), LIMIT_BEHIND.match(text, end), "+" in number[0]
             value = math.nan if any(hedges) else value_of(number["digits"], decimal_comma)

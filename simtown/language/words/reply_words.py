@@ -49,22 +49,22 @@ drive | forwards | forward,ahead
 drive | backwards | backward,in reverse,reverse,reversing,backing up,backs up
 pace | goes on | steady,constant,constant speed,same speed,keeps its speed,no change
 pace | speeds up | accelerates,accelerating,speeding up,faster
-pace | slows down | decelerates,decelerating,slowing down,slower,brakes
-pace | starts | starting,begins to move,starts moving
-pace | stops | stopping,comes to a stop,halts,stops moving
+pace | slows down | slow down,decelerates,decelerating,slowing down,slower,brakes
+pace | starts | started,starting,begins to move,starts moving
+pace | stops | stopped,stopping,comes to a stop,halts,stops moving
 change | nothing | none,no change,nothing changed,unchanged
 change | turned | turns,turned around,rotated
 change | painted | repainted,changed colour,changed color,another colour,another color
 change | moved | moves
 change | exchanged | replaced,swapped
-change | came | appeared,arrived
-change | went | disappeared,left,vanished,gone
+change | came | appeared,arrived,added
+change | went | disappeared,left,vanished,gone,removed
 camera | left | to the left
 camera | right | to the right
 camera | nearer | closer
-camera | farther | further,further away,farther away
-camera | higher | above
-camera | lower | below
+camera | farther | further,further away,farther away,away
+camera | higher | above,up,upwards,raised
+camera | lower | below,down,downwards,lowered
 """
 #: By type of answer and answer, what may be said for it beside the answer itself, separated by commas.
 WORDS: dict[str, dict[str, str]] = {"count": {}, "kind": {}, "group": {}, "metres": {}}
@@ -72,14 +72,15 @@ for _row in _ANSWERS.strip().splitlines():
     _type, _answer, _others = re.split(r" \| ?", _row)
     WORDS.setdefault(_type, {})[_answer] = _others
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight")
+_ORDINALS = ("1st", "2nd", "3rd", *(f"{number}th" for number in range(4, 9)))
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 WORDS["picture"] = {
-    f"picture {number}": f"{number},{word},picture {word},{place},the {place} picture,image {number}"
-    for number, (word, place) in enumerate(zip(_NUMBERS, _PLACES, strict=True), 1)
+    f"picture {number}": f"{number},{word},picture {word},{place},{short},the {place} picture,image {number}"
+    for number, (word, place, short) in enumerate(zip(_NUMBERS, _PLACES, _ORDINALS, strict=True), 1)
 }
 WORDS["place"] = {
-    place: f"{number},{word},the {place},number {number},number {word}"
-    for number, (word, place) in enumerate(zip(_NUMBERS, _PLACES, strict=True), 1)
+    place: f"{number},{word},the {place},{short},number {number},number {word}"
+    for number, (word, place, short) in enumerate(zip(_NUMBERS, _PLACES, _ORDINALS, strict=True), 1)
 }
 WORDS |= {"seat": WORDS["picture"], "moment": WORDS["truth"]}
 #: Capital letters that are an answer alone; options that are asked come first.
@@ -205,8 +206,28 @@ LIMIT = _before(
 LIMIT_BEHIND = pattern(
     rf" ?{_SIGNS}|"
     r"-?ish\b|[ -](?:(?:and an? )?(?:hundred|thousand|million|dozen|half|quarter|third)s?|times|squared|"
-    r"cubed|at (?:least|most)|(?:min|max)(?:imum)?|tops)\b| ?(?:以上|以下|左右|多)"
+    r"cubed|sq|per|s|an? (?:second|minute|hour)|at (?:least|most)|(?:min|max)(?:imum)?|tops)\b|"
+    r" ?(?:以上|以下|左右|多)"
 )
+#: Before a number that names one of several pictures: it counts and measures nothing.
+NUMBERED = _before(r"(?<!the )(?<!this )\b(?:picture|image|frame|photo|pic|option|step) #?")
+#: What stands before and behind one in an order, and makes it another.
+SINCE = _before(r"\b(?:after|before|until|till|since|from|later than|earlier than) (?:the )?")
+_ONWARDS = r" (?:on|onwards?|at the (?:latest|earliest)|or (?:later|earlier))\b"
+_SEVERAL = (
+    r" (?:pictures|images|frames|photos|seconds|times)\b|[ -](?:(?:to|from)[ -])?(?:the )?last\b|-hand\b"
+)
+_EARLIER = r" (?:later|ago|before|after|earlier)\b"
+#: By type of answer what stands behind one and makes it another, as in "turned red", "first the bus".
+OTHERWISE = {
+    "picture": pattern(f"{_ONWARDS}|{_SEVERAL}"),
+    "place": pattern(
+        rf"{_SEVERAL}|{_EARLIER}|,?(?: comes| came| is| was)? (?:the|an?) | (?:picture|image|frame|photo)\b"
+    ),
+    "pace": pattern(r" (?:to (?!move|drive|a\b)|slowing|speeding|braking|on an? )"),
+    "change": pattern(rf" (?:but|except|besides|other than|into|from|{'|'.join(WORDS['colour'])}|gray)\b"),
+}
+OTHERWISE["seat"] = OTHERWISE["picture"]
 ABOUT = _before(
     r"\b(?:about|around|in the ballpark of|approx(?:imately)?|roughly|ca|circa|some|nearly|almost|environ|"
     r"etwa|ungefähr|unos|aproximadamente)(?: the)?|[约約]"

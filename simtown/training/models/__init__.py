@@ -15,6 +15,8 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simtown.core.own_code import own_code
+
 if TYPE_CHECKING:
     from torch import nn
 
@@ -97,10 +99,8 @@ def find(name: str) -> type[nn.Module]:
 
     if not ours:
         search(Path.cwd())
-    try:
+    with own_code(lambda words: ModelError(f"cannot import the model '{name}': {words}")):
         kind = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ModelError(f"cannot import the model '{name}': {error}") from error
     if not (isinstance(kind, type) and issubclass(kind, nn.Module)):
         raise ModelError(f"the model '{name}' is not a class derived from torch.nn.Module")
     return kind
@@ -157,11 +157,8 @@ def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
     require_serves(name, world.answers > 1)
     require_sees(name, world.pictures)
     kind, encoder = find(name), encoder_of(name)
-    try:
+    with own_code(lambda words: ModelError(f"cannot make the model '{name}': {words}"), ModelError):
         return kind(world, **({"encoder": encoder} if encoder else {}), **chosen)
-    except (ArithmeticError, AssertionError, TypeError, ValueError, RuntimeError) as error:
-        what = str(error).partition("\n")[0]  # PyTorch's have many lines
-        raise ModelError(f"cannot make the model '{name}': {what}") from error
 
 
 def finds_boxes(model: nn.Module) -> bool:
