@@ -26,8 +26,12 @@ def question(doc: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None) -> s
 def results(doc: Mapping[str, Any], replies: Sequence[str]) -> dict[str, Any]:
     """The metrics of a reply; :func:`pair` and :func:`group` put twins together."""
     row = score(replies[0], doc, ANSWERS)
-    metrics = {"accuracy": row["accuracy"], "unparsed": float(row["answer"] is None)}
-    return metrics if row["group"] is None else {**metrics, "pair": row, "group": row}
+    metrics: dict[str, Any] = {"accuracy": row["accuracy"], "unparsed": float(row["answer"] is None)}
+    if row["group"] is not None:
+        metrics["pair"] = row
+        if len(doc["images"]) == 1:  # a group of sequences is a pair
+            metrics["group"] = row
+    return metrics
 
 
 def pair(rows: Sequence[Mapping[str, Any]]) -> float:
