@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 #: Two things closer than this touch, metres; what rests on another may sink so far into it.
 TOUCH = 0.03
 #: The fastest pace of the groups that can go, metres a second.
-FASTEST = {"vehicle": 30.0, "person": 4.0}
+FASTEST = {"vehicle": 60.0, "person": 4.0}
 
 
 def _later(value: object, what: str) -> tuple[float, float] | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simtown.scenes.footprints import separation
 from simtown.scenes.scene import Scene, SceneBatch
 from simtown.scenes.sequence import Sequence, pictures, travel
 from simtown.town import snapshot
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 #: The least that the cosine of the heading of a vehicle along the street is.
 _ALONG = 0.9
+#: As many places are tried where one vehicle may run into something.
+_STEPS = 17
 #: Other raindrops or flakes so many times a second.
 _FALLS = 25
 
@@ -192,8 +195,10 @@ def _check_paths(things: list[Thing], second: float) -> None:
             left, near, right, far, bottom, top = boxes[other]
             apart = min(y1, far) <= max(y0, near) or min(high, top) - max(low, bottom) <= TOUCH
             gained = moved[thing] - moved[other]
-            meets = gained.max() > left - x1 and gained.min() < right - x0
-            stands_in = left < x1 and right > x0  # outlines are not boxes
-            if other is not thing and not apart and meets and not stands_in:
+            begin, end = max(gained.min(), left - x1), min(gained.max(), right - x0)
+            if other is thing or apart or begin >= end:
+                continue
+            steps = np.linspace(begin, end, _STEPS)
+            if any(separation(thing.outline + (step, 0.0), other.outline) < -1e-6 for step in steps):
                 problem = f"{the(thing)} runs into {the(other)} within {second:g} s"
                 raise TownError(f"{problem}: give other speeds, or move one of them")
