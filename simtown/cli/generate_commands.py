@@ -225,7 +225,8 @@ def preview(
 
 def ending_problem(path: Path) -> str:
     """The problem of the end of a clip's path, "" if nothing is."""
-    return "" if path.suffix.lower() in (".mp4", ".webp", ".gif") else f"{path} must end in .mp4, .webp or .gif"
+    ends = path.suffix.lower() in (".mp4", ".webp", ".gif")
+    return "" if ends else f"{path} must end in .mp4, .webp or .gif"
 
 
 @dataclass(frozen=True)

@@ -176,8 +176,9 @@ def _is_close_in_data_sets(view: View, reply: TownAnswer) -> bool:
 def _only_answer(view: View, question: str) -> TownAnswer:
     """The answer to a question that has no other reading."""
     form, notes, negated = parse(_names(view), question)
-    if view.deeds and view.seen and not ABOUT_FILMS.isdisjoint(form.words):
-        view = view._replace(seen=lambda: view.deeds().seen)
+    deeds = view.deeds
+    if deeds and view.seen and form.words & ABOUT_FILMS:
+        view = view._replace(seen=lambda: deeds().seen)
     evaluator = Evaluator(view)
     try:
         holds, why, value, margin, _ = evaluator.answer(form)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.language.meaning.limits import FASTER, PASSED
+from simtown.language.meaning.limits import DRIVEN, FASTER, PACE_RATIO, PASSED
 from simtown.language.meaning.moments import aside_of, meetings_of, show
 from simtown.language.meaning.programs import MEETINGS, OVER_PICTURES, OVER_TIME, SPEEDS
 from simtown.language.meaning.solids import truth
@@ -18,7 +18,13 @@ from simtown.town.things import Thing, the
 ABOUT_FILMS = frozenset(
     ("motion", "drive", "pace", *MEETINGS, *OVER_PICTURES, *SPEEDS, "overtaking", "overtaken by")
 )
-_UNSEEN = "two pictures that follow each other must show all of it, and 0.5 m count"
+#: What makes the value of a deed clear.
+_NEEDS = dict.fromkeys(
+    ("motion", "drive"), f"two pictures that follow each other must show all of it, {DRIVEN:g} m apart"
+) | {
+    "pace": f"all pictures must show all of it, and its speed change {PACE_RATIO:g} times between the second "
+    "and the last but one",
+}
 
 
 class Deeds:
@@ -42,7 +48,7 @@ class Deeds:
         self._slots = {t.name: slot for slot, t in enumerate(things)}
         vehicles = [t.name for t in things if t.group == "vehicle"]
         own = shown.seen[0, :, : len(vehicles)]
-        self.seen = {name for name, is_seen in zip(vehicles, own.any(axis=0), strict=True) if is_seen}
+        self.seen = {name for name, seen in zip(vehicles, own.T, strict=True) if seen.any()}
         self.seen |= {t.name for t in things if t.name in visible}
         pose = np.repeat([[(t.x, t.y, t.yaw) for t in things]], self.count, axis=0)
         moved = travel(sequence.motion, sequence.seconds)[0, :, : len(vehicles)]
@@ -87,7 +93,7 @@ class Deeds:
             why += f", and faces {'right' if np.cos(thing.front) > 0 else 'left'}"
         place = int(self._shown.deeds[deed][0, slot])
         if place < 0:
-            raise TooCloseError(f"{why}; {_UNSEEN}")
+            raise TooCloseError(f"{why}; {_NEEDS[deed]}")
         return OVER_TIME[deed][place], why
 
     def _motion(self, thing: Thing) -> np.ndarray:
@@ -98,11 +104,14 @@ class Deeds:
     def faster(self, sign: int, a: Thing, b: Thing) -> Judgement:
         """Whether a vehicle drives farther than another one (1), or less far (-1)."""
         paths = [abs(self._path(t)) for t in (a, b)]
+        ends = self._shown.travel[0]
+        unseen = [t for t in (a, b) if t.group == "vehicle" and np.isnan(ends[self._slots[t.name]])]
         why = f"{the(a)} drives {paths[0]:.2f} m, {the(b)} {paths[1]:.2f} m"
         margin = sign * (paths[0] - paths[1])
         holds = truth(margin, FASTER)
-        if any(t.group == "vehicle" and np.isnan(self._shown.travel[0, self._slots[t.name]]) for t in (a, b)):
-            return Judgement(None, f"{why}; the first and the last picture must show both whole", margin=margin)
+        if unseen:
+            why += f"; the first and the last picture must show all of {the(unseen[0])}"
+            return Judgement(None, why, margin=margin)
         return Judgement(holds, f"{why}; {FASTER:g} m more count" if holds is None else why, margin=margin)
 
     def meets(self, meeting: str, thing: Thing, other: Thing, picture: int) -> Judgement:
@@ -116,6 +125,9 @@ class Deeds:
             why = f"picture {picture + 1} shows them {abs(gaps[picture]):.2f} m apart along the road"
         else:
             sides = [f"{abs(g):.2f} m {'right' if g > 0 else 'left'}" for g in (gaps[0], gaps[picture])]
-            why = f"{the(thing)} is {sides[0]} of {the(other)} first, and {sides[1]} of it in picture {picture + 1}"
+            number = range(self.count)[picture] + 1
+            why = (
+                f"{the(thing)} is {sides[0]} of {the(other)} in picture 1 and {sides[1]} in picture {number}"
+            )
         unclear = f"{why}; both must be seen, and more than {PASSED:g} m count"
         return Judgement(None if place == 0 else place > 0, why if place else unclear)

@@ -209,6 +209,11 @@ class Town:
         """Seconds that have passed in :meth:`step`."""
         return self._time
 
+    @property
+    def drives(self) -> bool:
+        """Whether a vehicle drives in :meth:`film`, unless :meth:`step` has moved the town."""
+        return any(t.pace or t.later for t in self.vehicles) and not self._tracks
+
     def __iter__(self) -> Iterator[Thing]:
         return iter(self.things)
 
@@ -456,7 +461,7 @@ class Town:
         Raises:
             TownError: there is no answer; the message says why, and holds three questions that have one.
         """
-        return answer(self._asked(everywhere), question)
+        return answer(self.view(everywhere), question)
 
     def example(self, question: str, size: int | tuple[int, int] = (256, 144)) -> Example:
         """An example of a data set, of this town now and a question about it: :func:`simtown.write_dataset`.
@@ -481,20 +486,21 @@ class Town:
         The town's seed draws them.
         """
         n = whole(n, "the number of questions", 1, 1000)
-        return [(a.question, a.value) for a in islice(examples(self._asked()), n)]
+        return [(a.question, a.value) for a in islice(examples(self.view()), n)]
 
-    def _asked(self, everywhere: bool = False, filmed: Film | None = None) -> View:
+    def view(self, everywhere: bool = False, filmed: Film | None = None) -> View:
+        """The town as questions see it: of a film, by default that of :meth:`film`, if something drives."""
         seen, scene = None if everywhere else cache(self.seen), self.to_scene()
         things = self.things
         deeds = None
-        if filmed or (any(t.pace or t.later for t in self.vehicles) and not self._tracks):
+        if filmed or self.drives:
             deeds = cache(lambda: (filmed or self.film()).deeds)
         sky, known = scene.weather, cache(self.truth)
         return View(things, scene.camera, sky, self.seed, seen, self.unseen, known, deeds)
 
     def ask_about(self, filmed: Film, question: str) -> TownAnswer:
         """Answer as :meth:`ask`, about a film of this town."""
-        return answer(self._asked(filmed=filmed), question)
+        return answer(self.view(filmed=filmed), question)
 
     def seen(self) -> set[str]:
         """Names of the things with at least one visible pixel in a picture of the default size."""
@@ -510,7 +516,7 @@ class Town:
 
     def describe(self) -> str:
         """The town in a few sentences, which say what of it is in view."""
-        return describe(self._asked())
+        return describe(self.view())
 
     # Motion
 
@@ -532,9 +538,7 @@ class Town:
         later = None if then is at is None else (number(then, "then"), number(at, "at", 0.0))
         return self.change(thing, pace=number(speed, "speed"), later=later)
 
-    def film(
-        self, seconds: float = 4.0, pictures: int = 5, size: int | tuple[int, int] = (512, 288)
-    ) -> Film:
+    def film(self, seconds: float = 4.0, pictures: int = 5, size: int | tuple[int, int] = (512, 288)) -> Film:
         """Pictures of this town, in which vehicles drive as :meth:`drive` says; the town stays as it is.
 
         Args:

@@ -49,8 +49,9 @@ class Film:
 
     >>> import simtown
     >>> town = simtown.Town()
-    >>> bus, taxi = town.place("city bus", x=0.0, lane="near"), town.place("taxi", x=-6.0, lane="far", yaw=0.0)
-    >>> film = town.drive(taxi, 3.0).town.film(seconds=4, pictures=5, size=(128, 72))
+    >>> bus, taxi = town.place("city bus", x=0.0, lane="near"), town.place("taxi", x=6.0, lane="far")
+    >>> taxi = town.drive("taxi", 3.0)
+    >>> film = town.film(seconds=4, pictures=5, size=(128, 72))
     >>> film.pictures.shape
     (5, 72, 128, 3)
     >>> film.ask("Does the taxi pass the bus?").value
@@ -142,8 +143,10 @@ def later(town: Town, second: float) -> Town:
         if not (thing.pace or thing.later):
             continue
         pace, change = thing.pace, thing.later
-        if change:
-            pace, change = (change[0], None) if second >= change[1] else (pace, (change[0], change[1] - second))
+        if change and second >= change[1]:
+            pace, change = change[0], None
+        elif change:
+            change = change[0], change[1] - second
         velocity = pace * float(np.cos(thing.front)), pace * float(np.sin(thing.front)), 0.0
         write(thing, x=float(xs[1, slot]), pace=pace, later=change, velocity=velocity)
     if second:
@@ -173,16 +176,12 @@ def _motion(vehicle: Thing) -> tuple[float, float, float]:
 
 
 def _check_paths(things: list[Thing], second: float) -> None:
-    """Raises TownError if a vehicle runs into something before a second, or cannot drive along the street.
-
-    Between the moments at which a speed changes, distances along the street change evenly: the least and the
-    greatest are at such a moment.
-    """
+    """Raises TownError if a vehicle runs into something before a second, or cannot drive along the street."""
     driving = [t for t in things if t.group == "vehicle" and (t.pace or t.later)]
+    # between these moments distances along the street change evenly
     changes = [t.later[1] for t in driving if t.later and t.later[1] < second]
     moments = np.array([0.0, *changes, second])
     solid = [t for t in things if t.group != "cloud"]
-    boxes = {t: [*t.outline.min(axis=0), *t.outline.max(axis=0), t.low, t.high] for t in solid}
     motion = np.array([_motion(t) if t in driving else (0.0, 0.0, 0.0) for t in solid])
     moved = dict(zip(solid, travel(motion[None], moments[None])[0].T, strict=True))
     for thing in driving:
@@ -190,15 +189,21 @@ def _check_paths(things: list[Thing], second: float) -> None:
             raise TownError(f"{the(thing)} does not face along the street: turn it before it drives")
         if np.abs(thing.x + moved[thing]).max() > FARTHEST:
             raise TownError(f"{the(thing)} leaves the street within {second:g} s: give a lower speed")
-        x0, y0, x1, y1, low, high = boxes[thing]
         for other in solid:
-            left, near, right, far, bottom, top = boxes[other]
-            apart = min(y1, far) <= max(y0, near) or min(high, top) - max(low, bottom) <= TOUCH
-            gained = moved[thing] - moved[other]
-            begin, end = max(gained.min(), left - x1), min(gained.max(), right - x0)
-            if other is thing or apart or begin >= end:
-                continue
-            steps = np.linspace(begin, end, _STEPS)
-            if any(separation(thing.outline + (step, 0.0), other.outline) < -1e-6 for step in steps):
+            if other is not thing and _meet(thing, other, moved[thing] - moved[other]):
                 problem = f"{the(thing)} runs into {the(other)} within {second:g} s"
                 raise TownError(f"{problem}: give other speeds, or move one of them")
+
+
+def _meet(thing: Thing, other: Thing, gained: np.ndarray) -> bool:
+    """Whether a thing comes into another one that stands, on its way through some places along the street."""
+    if min(thing.high, other.high) - max(thing.low, other.low) <= TOUCH:
+        return False
+    own, others = thing.outline, other.outline
+    (x0, y0), (x1, y1) = own.min(axis=0), own.max(axis=0)
+    (left, near), (right, far) = others.min(axis=0), others.max(axis=0)
+    begin, end = max(gained.min(), left - x1), min(gained.max(), right - x0)
+    if begin >= end or min(y1, far) <= max(y0, near):
+        return False
+    steps = np.linspace(begin, end, _STEPS)
+    return any(separation(own + np.array([step, 0.0]), others) < -1e-6 for step in steps)
