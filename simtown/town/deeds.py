@@ -121,13 +121,13 @@ class Deeds:
         slot, to = self._slots[thing.name], self._slots[other.name]
         place = int(self._meetings[meeting][0, picture, slot, to])
         gaps = self._x[:, slot] - self._x[:, to]
+        number = range(self.count)[picture] + 1
         if meeting == "nears":
-            why = f"picture {picture + 1} shows them {abs(gaps[picture]):.2f} m apart along the road"
+            why = f"picture {number} shows them {abs(gaps[picture]):.2f} m apart along the road"
+            needs = f"all must show both, and no other comes within {PASSED:g} m of the least"
         else:
             sides = [f"{abs(g):.2f} m {'right' if g > 0 else 'left'}" for g in (gaps[0], gaps[picture])]
-            number = range(self.count)[picture] + 1
-            why = (
-                f"{the(thing)} is {sides[0]} of {the(other)} in picture 1 and {sides[1]} in picture {number}"
-            )
-        unclear = f"{why}; both must be seen, and more than {PASSED:g} m count"
-        return Judgement(None if place == 0 else place > 0, why if place else unclear)
+            why = f"{the(thing)} is {sides[0]} of {the(other)} in picture 1"
+            why += f", and {sides[1]} of it in picture {number}"
+            needs = f"these must show both, more than {PASSED:g} m apart"
+        return Judgement(place > 0 if place else None, why if place else f"{why}; {needs}")
