@@ -22,9 +22,9 @@ from simtown.scenes.weather import DEFAULT_WEATHERS, draw_weather
 from simtown.town import as_python, checks, placing, saving, snapshot
 from simtown.town.answering import TownAnswer, answer, describe, examples
 from simtown.town.checks import Light, TownError, meaning, number, shown, whole
-from simtown.town.motion import film, tracks
+from simtown.town.motion import filming, tracks
 from simtown.town.motion.clip import LONGEST
-from simtown.town.motion.film import Film
+from simtown.town.motion.filming import Film
 from simtown.town.motion.physics import Contact, Physics
 from simtown.town.placing import Dice, Wanted
 from simtown.town.qualities import View
@@ -549,11 +549,11 @@ class Town:
         Raises:
             TownError: a vehicle runs into something, leaves the street or does not face along it.
         """
-        return film.make(self, seconds, pictures, size)
+        return filming.make(self, seconds, pictures, size)
 
     def at(self, second: float) -> Town:
         """This town after some seconds, as :meth:`film` shows it: a town of its own."""
-        return film.later(self, number(second, "the second", 0.0, LONGEST))
+        return filming.later(self, number(second, "the second", 0.0, LONGEST))
 
     def step(self, dt: float) -> list[Contact]:
         """Let time pass: vehicles drive, people walk, and things push each other (extra "physics").

@@ -9,7 +9,7 @@ from PIL import Image, ImageSequence
 
 from simtown.town.checks import TownError
 from simtown.town.motion import clip
-from simtown.town.motion.film import Film
+from simtown.town.motion.filming import Film
 from simtown.town.motion.traffic import traffic
 from simtown.town.snapshot import Frame
 from tests.conftest import HANGS
