@@ -6,9 +6,9 @@ import numpy as np
 
 from simtown.core.exact import sincos
 from simtown.core.streams import Stream, choose
-from simtown.language.asking.paper import CAP, JITTER, Examples, ImpossibleError
+from simtown.language.asking.paper import CAP, Examples, ImpossibleError
 from simtown.language.meaning.relations import LATERAL, RADIAL, margins, separations, truths
-from simtown.scenes.camera import Camera
+from simtown.scenes.camera import JITTER, Camera
 from simtown.scenes.placement import GAP, LANES, SLACK, SWAY, half_sizes
 from simtown.scenes.scene import SceneBatch
 

@@ -11,8 +11,8 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.assets.frequencies import frequencies
 from simtown.datasets.settings import Settings
 from simtown.datasets.source import source_of
-from simtown.language.asking.paper import CAP, JITTER, ImpossibleError, Recipe, sample
-from simtown.scenes.camera import Camera
+from simtown.language.asking.paper import CAP, ImpossibleError, Recipe, sample
+from simtown.scenes.camera import JITTER, Camera
 from simtown.scenes.placement import LEAST_VISIBLE
 from simtown.scenes.silhouette import unclipped_boxes
 from tests.language.parts import arrays, draw_entities
