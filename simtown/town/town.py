@@ -24,7 +24,7 @@ from simtown.town.answering import TownAnswer, answer, describe, examples
 from simtown.town.checks import Light, TownError, meaning, number, shown, whole
 from simtown.town.motion import filming, tracks
 from simtown.town.motion.clip import LONGEST
-from simtown.town.motion.filming import Film
+from simtown.town.motion.filming import TownFilm
 from simtown.town.motion.physics import Contact, Physics
 from simtown.town.placing import Dice, Wanted
 from simtown.town.qualities import View
@@ -488,7 +488,7 @@ class Town:
         n = whole(n, "the number of questions", 1, 1000)
         return [(a.question, a.value) for a in islice(examples(self.view()), n)]
 
-    def view(self, everywhere: bool = False, filmed: Film | None = None) -> View:
+    def view(self, everywhere: bool = False, filmed: TownFilm | None = None) -> View:
         """The town as questions see it: of a film, by default that of :meth:`film`, if something drives."""
         seen, scene = None if everywhere else cache(self.seen), self.to_scene()
         things = self.things
@@ -498,7 +498,7 @@ class Town:
         sky, known = scene.weather, cache(self.truth)
         return View(things, scene.camera, sky, self.seed, seen, self.unseen, known, deeds)
 
-    def ask_about(self, filmed: Film, question: str) -> TownAnswer:
+    def ask_about(self, filmed: TownFilm, question: str) -> TownAnswer:
         """Answer as :meth:`ask`, about a film of this town."""
         return answer(self.view(filmed=filmed), question)
 
@@ -538,7 +538,9 @@ class Town:
         later = None if then is at is None else (number(then, "then"), number(at, "at", 0.0))
         return self.change(thing, pace=number(speed, "speed"), later=later)
 
-    def film(self, seconds: float = 4.0, pictures: int = 5, size: int | tuple[int, int] = (512, 288)) -> Film:
+    def film(
+        self, seconds: float = 4.0, pictures: int = 5, size: int | tuple[int, int] = (512, 288)
+    ) -> TownFilm:
         """Pictures of this town, in which vehicles drive as :meth:`drive` says; the town stays as it is.
 
         Args:

@@ -9,7 +9,7 @@ from PIL import Image, ImageSequence
 
 from simtown.town.checks import TownError
 from simtown.town.motion import clip
-from simtown.town.motion.filming import Film
+from simtown.town.motion.filming import TownFilm
 from simtown.town.motion.traffic import traffic
 from simtown.town.snapshot import Frame
 from tests.conftest import HANGS
@@ -46,7 +46,7 @@ def test_a_clip_shows_the_town_in_motion(cli, tmp_path, ending):
 def test_a_clip_that_finds_no_room_is_refused_and_leaves_nothing(cli, tmp_path, monkeypatch, ending, share):
     noise = np.random.default_rng(0).integers(0, 256, (20, 54, 96, 3), dtype=np.uint8)
     frames = [Frame(picture, *[None] * 3) for picture in noise]
-    monkeypatch.setattr(Film, "__iter__", lambda film: iter(frames))
+    monkeypatch.setattr(TownFilm, "__iter__", lambda film: iter(frames))
     whole = tmp_path / f"whole{ending}"
     cli("clip", *QUICK, "--out", whole).succeeds()
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)

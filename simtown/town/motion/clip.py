@@ -40,7 +40,7 @@ def write(
     size: tuple[int, int],
     progress: Callable[[int], object],
 ) -> None:
-    """Write (h, w, 3) uint8 pictures as a film, whole or not at all; see :meth:`simtown.town.Film.save`."""
+    """Write (h, w, 3) uint8 pictures, whole or not at all; see :meth:`simtown.town.TownFilm.save`."""
     check(path, fps, size)
 
     def drawn() -> Iterator[np.ndarray]:

@@ -38,7 +38,7 @@ _STEPS = 17
 _FALLS = 25
 
 
-class Film:
+class TownFilm:
     """Pictures of a town whose vehicles drive; see :meth:`simtown.Town.film`.
 
     It is a sequence of :class:`Frame`, each drawn when it is asked for.
@@ -125,11 +125,11 @@ class Film:
         clip.write((frame.rgb for frame in self), Path(path), fps, self.size, progress)
 
 
-def make(town: Town, seconds: float, count: int, size: int | tuple[int, int]) -> Film:
+def make(town: Town, seconds: float, count: int, size: int | tuple[int, int]) -> TownFilm:
     """The film of a town; see :meth:`simtown.Town.film`."""
     seconds = number(seconds, "seconds", 0.001, clip.LONGEST)
     count = whole(count, "pictures", 2, clip.MOST)
-    return Film(town, np.linspace(0.0, seconds, count), size)
+    return TownFilm(town, np.linspace(0.0, seconds, count), size)
 
 
 def later(town: Town, second: float) -> Town:
