@@ -18,7 +18,6 @@ from simtown.datasets.addresses import SPLITS as SPLITS
 from simtown.language.meaning.relations import DEFAULT_RELATIONS, RELATION_NAMES
 from simtown.language.words.questions import FAMILIES, STYLES
 from simtown.render.frames import check_size
-from simtown.scenes.camera import PLACES
 from simtown.scenes.paint import CHOICES
 from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS
 
@@ -184,7 +183,7 @@ class Settings:
     twins: bool = option(False, _TWINS, decides="families")
     own_kinds: tuple[str, ...] = no_option(tuple(kind.record for kind in OWN), decides="examples")
     hold_out: tuple[str, ...] = option((), _HOLD_OUT, low=0, decides="families")
-    cameras: str = option("fixed", _CAMERAS, choices=PLACES, decides="examples")
+    cameras: str = option("fixed", _CAMERAS, choices=("fixed", "varied"), decides="examples")
     sequence: str = option("", _SEQUENCE, test=_sequence_problem, decides="families")
     pictures: int = option(0, _PICTURES, low=0, high=MOST_PICTURES, decides="families")
     seconds: float = option(0.0, _SECONDS, low=0, high=60, decides="families")

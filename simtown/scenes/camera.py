@@ -77,8 +77,6 @@ CAMERAS: dict[str, Camera] = {
 }
 
 
-#: How a data set's cameras may stand: at one place, or anywhere on both sides, low and high.
-PLACES = ("fixed", "varied")
 #: The largest random shift of the camera to a side, along the view and in height, for a jitter of 1 m
 #: (metres), and its turn (radians).
 JITTER = (1.0, 0.25, 0.25, 0.03)
