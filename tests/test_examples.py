@@ -11,7 +11,7 @@ from tests.conftest import HANGS
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 #: What a script needs beside matplotlib, and those that take over 10 s.
-NEEDS = {"film": "pybullet", "grpo_step": "trl", "hold_out": "sklearn", "sklearn_needs": "sklearn"}
+NEEDS = {"grpo_step": "trl", "hold_out": "sklearn", "sklearn_needs": "sklearn"}
 NEEDS |= {"grpo_curve": "torch", "threshold_in_metres": "sklearn", "digits_needed": "sklearn"}
 SLOW = ("film", "grpo_curve", "grpo_step", "hold_out", "sklearn_needs", "threshold_in_metres")
 SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py"))

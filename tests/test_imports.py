@@ -55,7 +55,7 @@ LATE = {
     "study_settings": "scorers",
     "sweep": "fit models",
     "thresholds": "ask",
-    "town": "as_example clip",
+    "town": "as_example",
     "visual_study": "soft_prompts",
 }
 #: Libraries that functions import, since they take long to import or may be absent.

@@ -1,6 +1,5 @@
 """The town and pictures of it: generate, preview, clip."""
 
-from collections import Counter
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from pathlib import Path
@@ -226,7 +225,8 @@ def preview(
 
 def ending_problem(path: Path) -> str:
     """The problem of the end of a clip's path, "" if nothing is."""
-    return "" if path.suffix.lower() in (".mp4", ".gif") else f"{path} must end in .mp4 or .gif"
+    ends = path.suffix.lower() in (".mp4", ".webp", ".gif")
+    return "" if ends else f"{path} must end in .mp4, .webp or .gif"
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ class ClipOptions:
     """A clip of a random street."""
 
     seconds: float = option(4.0, "Length.", above=0, high=600)
-    out: Path = option(Path("street.mp4"), "The file to write: .mp4 or .gif.", test=ending_problem)
+    out: Path = option(Path("street.mp4"), "The file to write: .mp4, .webp or .gif.", test=ending_problem)
     seed: int = option(Settings.seed, "Seed of the street.")
     size: str = option("512x288", "Pixels: width x height.")
     fps: int = option(25, "Frames a second: at most 60, in a GIF 50.", low=1, high=60)
@@ -245,22 +245,17 @@ class ClipOptions:
 
 @command
 def clip(street: ClipOptions) -> None:
-    """Film a random street: vehicles follow each other, people walk, physics moves them (extra "physics")."""
+    """Film a random street, in which vehicles drive past."""
     size, out, seconds, fps = parse_size(street.size), local(street.out), street.seconds, street.fps
     from simtown.town.motion import clip
     from simtown.town.motion.traffic import traffic
 
-    clip.check(out, seconds, fps, size)
-    with progress_of(f"clip {out}", max(1, round(seconds * fps))) as progress:
+    count = max(2, round(seconds * fps))
+    clip.check(out, fps, size)
+    with progress_of(f"clip {out}", count) as progress:
         town = traffic(street.seed, street.vehicles, street.entities, street.weather, seconds)
-        contacts = town.film(out, seconds, fps, size, progress)
+        town.film((count - 1) / fps, count, size).save(out, progress)
     megabytes = out.stat().st_size / 1e6
     about = f"{seconds:g} s of {street.size} at {fps} frames a second, {megabytes:,.1f} MB"
-    weather, seen = town.weather, town.seen()
-    in_view = ", ".join(v.name for v in town.vehicles if v.name in seen) or "no vehicle"
-    say(
-        f"{out}: {about}",
-        f"{weather.kind} of intensity {weather.intensity:.1f}; in view at the end: {in_view}",
-    )
-    for (first, second), steps in Counter((c.first, c.second) for c in contacts).items():
-        say(f"the {first} touched the {second} in {steps} frame{'s' if steps > 1 else ''}")
+    weather = town.weather
+    say(f"{out}: {about}", f"{weather.kind} of intensity {weather.intensity:.1f}")

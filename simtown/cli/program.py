@@ -59,7 +59,7 @@ GROUPS = {
 PANELS = {
     "Questions": "questions questions_per_picture cannot_tell twins hold_out relations phrasing",
     "World": "kinds distractor frequencies test_seed world_seed",
-    "Look": "weathers paint jitter masks depth renderer large",
+    "Look": "weathers paint jitter cameras masks depth renderer large",
     "Training": "fit:protocol min_steps patience batch learning_rate max_steps stream adaptive same_data",
     "Model": "answers choices system shots samples max_tokens dtype evaluate:batch check:batch policy "
     "variant tokens",

@@ -68,6 +68,7 @@ def recipe(settings: Settings, split: str) -> AskingRecipe:
         weathers=settings.weathers,
         size=(settings.width, settings.height),
         jitter=settings.jitter,
+        varied=settings.cameras == "varied",
         cannot_tell=settings.cannot_tell,
         questions_per_picture=settings.questions_per_picture,
         hold_out=hold_out(settings, split == COMPOSITION) if settings.hold_out else None,

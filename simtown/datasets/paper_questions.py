@@ -65,6 +65,7 @@ class PaperQuestions:
                 phrasing=own.phrasing,
                 weathers=own.weathers,
                 jitter=own.jitter,
+                varied=own.cameras == "varied",
                 paint=paint,
             )
         return self._recipes[split]

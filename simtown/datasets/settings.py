@@ -92,6 +92,7 @@ _HOLD_OUT = (
     "all pairs), kind-colour:0.1, kind-weather:0.1, kind-relation:0.1, taxi+bus, taxi+snow, taxi+red, "
     "taxi+left of, count>2, depth>2, frame:driver."
 )
+_CAMERAS = "Where the camera stands: fixed, or varied, on either side of the street, low or high."
 _SEQUENCE = (
     "Show several pictures of one street: time (at several moments), views (from several cameras) or change "
     "(before and after something happens). --questions are then families of sequences, by default all."
@@ -182,6 +183,7 @@ class Settings:
     twins: bool = option(False, _TWINS, decides="families")
     own_kinds: tuple[str, ...] = no_option(tuple(kind.record for kind in OWN), decides="examples")
     hold_out: tuple[str, ...] = option((), _HOLD_OUT, low=0, decides="families")
+    cameras: str = option("fixed", _CAMERAS, choices=("fixed", "varied"), decides="examples")
     sequence: str = option("", _SEQUENCE, test=_sequence_problem, decides="families")
     pictures: int = option(0, _PICTURES, low=0, high=MOST_PICTURES, decides="families")
     seconds: float = option(0.0, _SECONDS, low=0, high=60, decides="families")
@@ -232,8 +234,9 @@ class Settings:
         for name in _SINGLE:
             if getattr(self, name):
                 raise SettingsError("is for single pictures: leave out one of it and `sequence`", name)
-        if self.questions_per_picture > 1:
-            raise SettingsError("is for single pictures: leave out `sequence`", "questions_per_picture")
+        for name, usual in (("questions_per_picture", 1), ("cameras", "fixed")):
+            if getattr(self, name) != usual:
+                raise SettingsError("is for single pictures: leave out `sequence`", name)
         if self.pictures and self.pictures < LEAST_PICTURES:
             most = f"from {LEAST_PICTURES} to {MOST_PICTURES}"
             raise SettingsError(f"must be {most}, not {self.pictures}", "pictures")

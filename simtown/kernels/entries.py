@@ -126,8 +126,6 @@ relations i8 asked
 mirrors b1 images 2
 mirrors_of_three size
 exchangeable size
-fixed_camera f4 7
-jitter f8 4
 weathers u1 allowed
 phrasings i8 forms
 paints f8 paint_count
@@ -147,7 +145,7 @@ weather out u1 examples
 intensity out f4 examples
 sun out f4 examples 2
 fall_seed out u4 examples
-camera out f4 examples 7
+camera f4 examples 7
 answer out b1 examples
 subject_slot out i8 examples
 object_slot out i8 examples

@@ -207,7 +207,10 @@
     drawSky();
     $("picture").alt = reply.describe ?? "";
     $("offers").replaceChildren(...(reply.offers ?? []).map(offer));
-    $("go").hidden = $("film").hidden = !town.moves;
+    $("clip").hidden = $("film").hidden = !town.drives;
+    $("second").max = town.seconds;
+    if (document.activeElement !== $("second") || state.going) $("second").value = town.second;
+    $("clip").querySelector("output").textContent = `${town.second.toFixed(2)} s`;
     $("go").textContent = state.going ? "❚❚ Stop" : "▶ Go";
     $("undo").disabled = !town.undo;
     $("redo").disabled = !town.redo;
@@ -327,6 +330,8 @@
     host.querySelector("b").textContent = t.name;
     host.querySelector("output").textContent = `x ${t.x.toFixed(2)}, y ${t.y.toFixed(2)} m${t.box ? "" : ", not in view"}`;
     $("painting").hidden = !t.paintable;
+    $("driving").hidden = t.group !== "vehicle";
+    if (document.activeElement !== $("speed")) $("speed").value = t.pace;
     for (const swatch of $("paints").children) swatch.setAttribute("aria-pressed", swatch.value === (t.paint ?? ""));
   }
 
@@ -408,15 +413,21 @@
     act("camera", flown, how);
   }
 
+  /** Show the street at a second of its film; where nothing drives yet, the vehicles on the road drive off. */
   function go() {
     state.going = !state.going;
-    if (state.going) act("drive", {}, { moving: true, gesture: ++gesture, after: step });
-    else look();
+    if (!state.going) look();
+    else if (town.drives) play();
+    else act("drive", {}, { moving: true, after: play });
   }
-  function step({ error }) {
-    if (error) state.going = false;
-    if (state.going) act("step", { dt: 0.05 }, { moving: true, gesture, after: step });
-    else look();
+  function play() {
+    const from = town.second < town.seconds ? town.second : 0, began = performance.now();
+    const step = ({ error } = {}) => {
+      if (error || !town.drives || (state.going && town.second >= town.seconds)) state.going = false;
+      if (!state.going) return look();
+      return act("second", { second: Math.min(from + (performance.now() - began) / 1000, town.seconds) }, { moving: true, after: step });
+    };
+    act("second", { second: from }, { moving: true, after: step });
   }
 
   function street() {
@@ -613,6 +624,8 @@
     $("weathers").onchange = () => { gesture++; weather({}, false); };
     $("intensity").onpointerdown = $("hour").onpointerdown = () => { gesture++; };
     $("intensity").oninput = () => weather({ intensity: Number($("intensity").value) }, true);
+    $("second").oninput = () => { state.going = false; act("second", { second: Number($("second").value) }, { moving: true, gesture }); };
+    $("speed").onchange = () => act("drive", { thing: state.chosen, speed: Number($("speed").value) });
     $("hour").oninput = () => {
       const share = ($("hour").value - 6) / 12;
       act("light", { azimuth: -Math.PI * share, elevation: Math.max(0.08, 1.1 * Math.sin(Math.PI * share)) }, { moving: true, gesture });

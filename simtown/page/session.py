@@ -11,7 +11,6 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import asdict, replace
 from functools import cache
-from importlib.util import find_spec
 from itertools import chain, combinations, islice
 from pathlib import Path
 from shutil import make_archive
@@ -22,13 +21,14 @@ import msgspec
 import numpy as np
 
 from simtown.language.meaning.forms import Form
+from simtown.language.meaning.limits import LANE_EDGE
 from simtown.language.words.grammar import QuestionError
 from simtown.page.overlays import PLANE, encoded, overlaid, silhouettes
 from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch
 from simtown.town import saving
 from simtown.town.answering import TownAnswer, answer, direct_answer, examples
-from simtown.town.checks import INTENSITY, TownError
+from simtown.town.checks import INTENSITY, TownError, number
 from simtown.town.evaluating import Evaluator
 from simtown.town.qualities import TooCloseError, View
 from simtown.town.relating import MARGINS
@@ -38,12 +38,12 @@ from simtown.town.town import Town
 
 #: How many steps can be undone, questions are kept, and questions are offered.
 UNDOS, QUESTIONS, OFFERS = 200, 40, 6
-#: How fast vehicles drive and people walk when the street is set in motion, metres a second.
-SPEEDS = {"vehicle": 4.0, "person": 1.3}
+#: The length of the street's film, seconds, and how fast vehicles drive off, metres a second.
+SECONDS, SPEED = 4.0, 4.0
 #: The most bytes of a link's content.
 _LINK = 1_000_000
 #: What the page needs of a thing, beside what follows from it.
-_SHOWN = ("name", "kind", "group", "x", "y", "z", "yaw", "front", "high", "paint")
+_SHOWN = ("name", "kind", "group", "x", "y", "z", "yaw", "front", "high", "paint", "pace")
 
 
 class Session:
@@ -55,11 +55,12 @@ class Session:
     """
 
     def __init__(self, town: Town, run: Any = None) -> None:
-        self.town, self.run = town, run
+        self.town, self.run, self.second = town, run, 0.0
         self.asked: list[str] = []
         self._past: list[bytes] = []
         self._future: list[bytes] = []
         self._gesture: object = None
+        self._filmed: tuple[bytes, Any] = b"", None
         seen = [t for t in town.vehicles if t.name in town.seen()]
         if pairs := list(combinations(seen, 2)):  # in two lanes, one can drive past the other
             a, b = max(pairs, key=lambda pair: abs(pair[0].y - pair[1].y))
@@ -75,8 +76,9 @@ class Session:
         """Change the town or the questions.
 
         Args:
-            verb: "place", "change", "move", "turn", "step", "remove", "drive", "weather", "light", "camera",
-                "street", "empty", "load", "link", "undo", "redo", "ask" or "forget".
+            verb: "place", "change", "move", "turn", "remove", "drive", "weather", "light", "camera",
+                "street", "empty", "load", "link", "undo", "redo", "ask", "forget", or "second", that of the
+                film, which is 0 after every change.
             given: its arguments, as those of the :class:`simtown.Town`'s method; "load" takes the text of a
                 saved town.
             gesture: verbs of one gesture, such as a drag, are undone together.
@@ -91,6 +93,8 @@ class Session:
             self.ask(given.get("question"))
         elif verb == "forget":
             self.asked = [q for q in self.asked if q != given.get("question")]
+        elif verb == "second":
+            self.second = number(given.get("second"), "the second", 0.0, SECONDS)
         elif verb == "link":
             self._follow(given.get("link"))
         else:
@@ -98,14 +102,14 @@ class Session:
             self._apply(verb, given)
             if gesture is None or gesture != self._gesture:
                 self._past = [*self._past[1 - UNDOS :], before]
-            self._future, self._gesture = [], gesture
+            self._future, self._gesture, self.second = [], gesture, 0.0
 
     def _apply(self, verb: str, given: dict[str, Any]) -> None:
         town = self.town
         given = {k: round(v, 3) if isinstance(v, float) else v for k, v in given.items()}
         try:
             match verb:
-                case "change" | "move" | "turn" | "step" | "remove":
+                case "change" | "move" | "turn" | "remove":
                     getattr(town, verb)(*given.pop("things", ()), **given)
                 case "weather":
                     town.weather = given["kind"], given.get("intensity", INTENSITY)
@@ -116,9 +120,7 @@ class Session:
                 case "place":
                     self._place(given)
                 case "drive":
-                    for thing in town:
-                        if thing.group in SPEEDS:
-                            town.drive(thing, SPEEDS[thing.group])
+                    self._drive(**given)
                 case "street":
                     town.become(Town.random(**given))
                 case "empty":
@@ -129,6 +131,19 @@ class Session:
                     raise TownError(f"there is no verb '{verb}'")
         except (KeyError, TypeError) as error:
             raise TownError(f"'{verb}' cannot be read: {error}") from error
+
+    def _drive(self, thing: str = "", speed: float = SPEED) -> None:
+        """Let a vehicle drive, or all in the lanes; nothing changes if one would run into something."""
+        town = self.town
+        lanes = [t for t in town.vehicles if abs(t.y) < LANE_EDGE]
+        before = pickle.dumps(town)
+        try:
+            for vehicle in [town[thing]] if thing else lanes:
+                town.drive(vehicle, speed)
+            town.film(SECONDS)
+        except TownError:
+            town.become(pickle.loads(before))
+            raise
 
     def _place(self, given: dict[str, Any]) -> None:
         thing = self.town.place(**given)
@@ -141,11 +156,11 @@ class Session:
         if source:
             target.append(pickle.dumps(self.town))
             self.town.become(pickle.loads(source.pop()))
-            self._gesture = None
+            self._gesture, self.second = None, 0.0
 
     def ask(self, question: Any) -> None:
         """Put a question on top of the list. Raises NoAnswerError if it has no answer."""
-        answer(self._view(), question)
+        answer(self._view(self._now()), question)
         self.asked = [*(q for q in self.asked if q != question), question][-QUESTIONS:]
 
     # What is taken away
@@ -179,7 +194,7 @@ class Session:
 
                     path.write_bytes(glb(SceneBatch.of([town.to_scene((1920, 1080))])))
                 case "street.mp4":
-                    town.film(path, size=(640, 360))
+                    town.film(SECONDS, 101, (640, 360)).save(path)
                 case "street.py":
                     path.write_text(self.python(), encoding="utf-8")
                 case "town.json":
@@ -196,7 +211,7 @@ class Session:
     def _examples(self, most: int) -> list[Any]:
         """Examples of questions that a data set can ask: those of the log, then others of this street."""
         found: list[Any] = []
-        for question in chain(self.asked, (a.question for a in examples(self._view()))):
+        for question in chain(self.asked, (a.question for a in examples(self.town.view()))):
             with suppress(TownError):  # of what a data set does not ask about
                 found.append(self.town.example(question))
             if len(found) == most:
@@ -223,28 +238,35 @@ class Session:
             overlay: "masks", "depth" or "".
             moving: whether the next picture follows at once.
         """
-        frame = self.town.render(size)
-        view = self._view(frame if moving else None)
+        now = self._now()
+        frame = now.render(size)
+        view = self._view(now, frame if moving else None)
         shown: dict[str, Any] = {
             "picture": encoded(overlaid(frame, overlay), 80 if moving else 93),
-            "town": self._state(frame),
+            "town": self._state(now, frame),
             "answers": [self._reply(view, question) for question in reversed(self.asked)],
         }
         if not moving:
             offered = (a.question for a in examples(view))
             offers = list(islice((q for q in offered if q not in self.asked), OFFERS))
             shown |= {"offers": offers, "link": self.link(), "python": self.python()}
-            shown["describe"] = self.town.describe()
+            shown["describe"] = now.describe()
         return shown
 
-    def _view(self, frame: Frame | None = None) -> View:
-        town = self.town
-        seen = cache(frame.seen if frame else town.seen)
-        scene = town.to_scene()
-        return View(town.things, scene.camera, scene.weather, town.seed, seen, town.unseen, cache(town.truth))
+    def _now(self) -> Town:
+        """The town at the second that is shown."""
+        return self.town.at(self.second) if self.second else self.town
 
-    def _state(self, frame: Frame) -> dict[str, Any]:
-        town, outlines = self.town, silhouettes(frame)
+    def _view(self, now: Town, frame: Frame | None = None) -> View:
+        """The town now, and all of its film."""
+        state = pickle.dumps(self.town)
+        if state != self._filmed[0]:
+            self._filmed = state, self.town.view().deeds
+        view = now.view()._replace(deeds=self._filmed[1])
+        return view._replace(seen=cache(frame.seen)) if frame else view
+
+    def _state(self, town: Town, frame: Frame) -> dict[str, Any]:
+        outlines = silhouettes(frame)
         things = [
             {name: getattr(t, name) for name in _SHOWN}
             | {
@@ -263,7 +285,9 @@ class Session:
             "undo": len(self._past),
             "redo": len(self._future),
             "run": getattr(self.run, "name", None),
-            "moves": find_spec("pybullet") is not None,
+            "drives": self.town.drives,
+            "second": self.second,
+            "seconds": SECONDS,
         }
 
     def _reply(self, view: View, question: str) -> dict[str, Any]:
@@ -285,7 +309,7 @@ class Session:
             relation, names = pair
             shown |= {"relation": relation, "names": names, "band": MARGINS[relation]}
         if self.run is not None:
-            shown["model"] = self.run.answer(self.town, question, pair, reply.value)
+            shown["model"] = self.run.answer(self._now(), question, pair, reply.value)
         return shown
 
 

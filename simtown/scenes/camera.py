@@ -9,11 +9,13 @@ stood.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 
 from simtown.core.exact import sincos
+from simtown.core.streams import Stream
 
 #: Nothing nearer than this is drawn, metres along the view.
 NEAR = 2.0
@@ -73,6 +75,42 @@ CAMERAS: dict[str, Camera] = {
     "corner": Camera(x=-11.0, y=-11.5, z=5.2, yaw=-0.55, pitch=-0.1, bottom=-0.5),
     "bird": Camera(y=-15.0, z=24.0, pitch=-0.9, focal=1.1, bottom=-0.4),
 }
+
+
+#: The largest random shift of the camera to a side, along the view and in height, for a jitter of 1 m
+#: (metres), and its turn (radians).
+JITTER = (1.0, 0.25, 0.25, 0.03)
+#: Metres to either side of a camera that varies, the y at which it looks, and how many times lower or higher
+#: it stands.
+_ASIDE, _LOOKS_AT, _HEIGHTS = 9.0, 3.0, (0.4, 2.0)
+
+
+def draw_cameras(
+    base: Camera, draws: Callable[[str], Stream], index: np.ndarray, jitter: float, varied: bool
+) -> np.ndarray:
+    """(n, 7) float32 cameras of examples, as likely with left and right exchanged.
+
+    Args:
+        base: the camera around which they stand.
+        draws: returns the stream of a component.
+        index: (n,) numbers of the examples.
+        jitter: largest random shift to a side, metres.
+        varied: whether they look at the street from both sides, low and high.
+    """
+    rows = np.tile(base.row(), (len(index), 1))
+    if varied:
+        aside, height = draws("cameras").uniform(index, 2).T
+        low, high = _HEIGHTS
+        times = low + (high - low) * height
+        rows[:, 0] += _ASIDE * (2 * aside - 1)
+        rows[:, 2] *= times
+        rows[:, 3] = rows[:, 0] / (_LOOKS_AT - base.y)
+        rows[:, 4] = np.minimum(0, base.z - rows[:, 2]) / (_LOOKS_AT - base.y)
+        rows[:, 6] *= np.minimum(1, times)
+    if jitter:
+        u = draws("camera").uniform(index, 4)
+        rows[:, :4] += (jitter * np.array(JITTER) * (2 * u - 1)).astype(np.float32)
+    return rows
 
 
 def views(cameras: np.ndarray, width: int, height: int) -> np.ndarray:

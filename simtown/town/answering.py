@@ -25,6 +25,7 @@ from simtown.scenes.scene import SceneBatch
 from simtown.scenes.street import SLOTS
 from simtown.scenes.weather import WEATHER_KINDS, WEATHERS
 from simtown.town.checks import TownError, text
+from simtown.town.deeds import ABOUT_FILMS
 from simtown.town.evaluating import Evaluator
 from simtown.town.qualities import Judgement, TooCloseError, View
 from simtown.town.relating import MARGINS, measure
@@ -158,7 +159,7 @@ def _is_close_in_data_sets(view: View, reply: TownAnswer) -> bool:
     vehicles = [t for t in view.things if t.group == "vehicle"]
     if view.seen is None or len(vehicles) > MOST_VEHICLES or len(things) > SLOTS:
         return False
-    if reply.form.words & OVER_TIME.keys():  # of data sets, sequences alone have these; a town has its own
+    if reply.form.words & (ABOUT_FILMS | OVER_TIME.keys()):  # of data sets, sequences alone have these
         return False
     try:
         check(reply.form)
@@ -175,6 +176,9 @@ def _is_close_in_data_sets(view: View, reply: TownAnswer) -> bool:
 def _only_answer(view: View, question: str) -> TownAnswer:
     """The answer to a question that has no other reading."""
     form, notes, negated = parse(_names(view), question)
+    deeds = view.deeds
+    if deeds and view.seen and form.words & ABOUT_FILMS:
+        view = view._replace(seen=lambda: deeds().seen)
     evaluator = Evaluator(view)
     try:
         holds, why, value, margin, _ = evaluator.answer(form)

@@ -52,7 +52,7 @@ def _verbs(town: Town) -> list[str]:
     gone = [t.name for t in made._things if t.name not in kept]
     if gone:
         do("remove", *gone) if kept else do("clear")
-    attributes = ("x", "y", *_PLACED, *_MOVING, "pace")
+    attributes = ("x", "y", *_PLACED, *_MOVING, "pace", "later")
     waiting = [(t, _unlike(made[t.name], t, *attributes)) for t in town._things[: len(kept)]]
     while waiting := [(t, values) for t, values in waiting if values]:  # one may stand where another stood
         stuck = [(t, values) for t, values in waiting if not do("change", t.name, **values)]
@@ -68,8 +68,8 @@ def _verbs(town: Town) -> list[str]:
             return []
         if moving := _unlike(plain, thing, *_MOVING):
             do("change", made._things[-1].name, **moving)
-        if thing.pace:
-            do("drive", made._things[-1].name, thing.pace)
+        if thing.pace or thing.later:
+            do("drive", made._things[-1].name, thing.pace, **_later(thing))
     sky = town.weather
     if made.weather != sky:
         ways = (sky.kind, (sky.kind, sky.intensity), sky)
@@ -108,7 +108,15 @@ def _whole_scene(town: Town) -> list[str]:
     for name, parts in (("vehicles", scene.vehicles), ("props", scene.props)):
         lines += [f"        {name}=[", *(f"            {_shown(part)}," for part in parts), "        ],"]
     lines += [f"        {name}={_shown(getattr(scene, name))}," for name in ("weather", "camera")]
-    return [*lines, "    ),", f"    seed={town.seed},", ")"]
+    lines += ["    ),", f"    seed={town.seed},", ")"]
+    names = [t.name for t in type(town).from_scene(scene).things]
+    driving = [(name, t) for name, t in zip(names, town.things, strict=True) if t.pace or t.later]
+    return lines + [f"town.{_call('drive', name, t.pace, **_later(t))}" for name, t in driving]
+
+
+def _later(thing: Thing) -> dict[str, float]:
+    """The arguments of :meth:`simtown.Town.drive` of a thing's second speed."""
+    return dict(zip(("then", "at"), thing.later, strict=True)) if thing.later else {}
 
 
 def _shown(value: Any) -> str:

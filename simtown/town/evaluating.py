@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice, product
 from operator import eq, ge, gt, le, lt
 from typing import NamedTuple
@@ -12,10 +13,11 @@ import numpy as np
 from simtown.assets.entities import NAMED_BY_COLOUR
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import THING
-from simtown.language.meaning.solids import SURFACES, betweens, truth
+from simtown.language.meaning.solids import SURFACES, Solid, betweens, truth
 from simtown.language.words import wording
 from simtown.language.words.questions import with_article
 from simtown.town.checks import TownError
+from simtown.town.deeds import Deeds
 from simtown.town.qualities import ORDERS, QUANTITIES, Judgement, TooCloseError, View
 from simtown.town.relating import MARGINS, measure, reason
 from simtown.town.things import Thing, called, label, listed, meant, showing, the
@@ -52,11 +54,12 @@ class Evaluator:
         view: the town as its camera sees it.
         strict: 2 if a kind's name means that kind alone, as in data sets; 1 if it means what every reader
             calls so; 0 if what only some call so is too close to say, too.
+        picture: of a film, up to which is asked; by default the last.
         notes: what was taken for granted.
     """
 
-    def __init__(self, view: View, strict: int = 0) -> None:
-        self.view, self.strict = view, strict
+    def __init__(self, view: View, strict: int = 0, picture: int = -1) -> None:
+        self.view, self.strict, self.picture = view, strict, picture
         self.notes: list[str] = []
         self._known: dict[tuple[Form, bool], Members] = {}
         self._reasons: dict[Form, str] = {}
@@ -139,7 +142,42 @@ class Evaluator:
                 return self._compared("least", Form("count", (things,)), 1)
             case "which", things:
                 return self._which(things)
+            case "first", part:
+                number, why = self._begins(part)
+                if number is None:
+                    raise TownError(f"{why}, and in no picture: ask about another")
+                return Judgement(None, why, f"picture {number + 1}")
+            case "earlier", *parts:
+                return self._earlier(parts)
         return self._compared(form.name, *form.parts)
+
+    def _deeds(self) -> Deeds:
+        if self.view.deeds is None:
+            raise TownError("nothing drives in a film of this town: let it, as in town.drive('taxi', 3.0)")
+        return self.view.deeds()
+
+    def _begins(self, part: Form) -> tuple[int | None, str]:
+        """The first picture of a film in which something is true, None if none is, and why."""
+        why = ""
+        for picture in range(self._deeds().count):
+            evaluator = Evaluator(self.view, self.strict, picture)
+            truth, why, *_ = evaluator.question(part)
+            self.notes += evaluator.notes
+            if truth is None:
+                raise TooCloseError(why)
+            if truth:
+                return picture, why
+        return None, why
+
+    def _earlier(self, parts: list[Form]) -> Judgement:
+        """Whether the first of two questions is true earlier than the other."""
+        begins, whys = zip(*map(self._begins, parts), strict=True)
+        count = self._deeds().count
+        first, second = (count if picture is None else picture for picture in begins)
+        why = "; ".join(whys)
+        if first == second == count:
+            raise TownError(f"{why}, so neither happens: ask about others")
+        return Judgement(None if first == second else first < second, why)
 
     def _count(self, count: Form | int) -> tuple[int, int, str]:
         """A number, or the least and the greatest number of members of a set, and which they are."""
@@ -251,6 +289,9 @@ class Evaluator:
                 return view.has(thing, attribute, value)
             case "same", attribute, phrase:
                 return self._over(phrase, lambda other: self._same(attribute, thing, other))
+            case ("passes" | "nears") as meeting, phrase:
+                deeds = self._deeds()
+                return self._over(phrase, lambda other: deeds.meets(meeting, thing, other, self.picture))
             case "compared", order, phrase, *to:
                 end = self.unique(to[0]) if to else None
                 return self._over(phrase, lambda other: view.more(order, thing, other, end))
@@ -287,12 +328,18 @@ class Evaluator:
             return Judgement(False, f"{the(things[0])} is the same thing", margin=-math.inf, applies=False)
         if relation == "hiding":
             return self.view.hiding(*things)
-        shapes = [(t.solid(),) for t in things] + ([SURFACES[ground]] if ground else [])
+        shapes = [(self._solid(t, relation),) for t in things] + ([SURFACES[ground]] if ground else [])
         names, camera = [the(t) for t in [*things, *([ground] if ground else [])]], self.view.camera
         measured = [(measure(relation, camera, *solids), solids) for solids in product(*shapes)]
         margin, solids = max(measured, key=lambda entry: entry[0])
         holds = truth(margin, MARGINS[relation])
         return Judgement(holds, reason(relation, names, solids, camera, margin), margin=margin)
+
+    def _solid(self, thing: Thing, relation: str) -> Solid:
+        solid = thing.solid()
+        if relation == "overtaking" and self.view.deeds:
+            return replace(solid, track=self.view.deeds().track(thing))
+        return solid
 
     def _between(self, phrases: tuple[Form, ...]) -> Judgement:
         """The clearest of all cases that "a" may mean, measured together; alone they would take hours."""

@@ -21,7 +21,7 @@ def reason(scene: Scene, program: Form, visible: np.ndarray, boxes: np.ndarray) 
         boxes: (v, 4) float32 box of each, pixels.
     """
     town = Town.from_scene(scene)
-    evaluator = Evaluator(town._asked(everywhere=True), strict=2)
+    evaluator = Evaluator(town.view(everywhere=True), strict=2)
     try:
         attribute, *phrases = program.parts
         if attribute in ("hidden", "box"):

@@ -1,8 +1,11 @@
 """Qualities of one thing: its colour, direction, place, size, distance, and how much of it is seen."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +34,9 @@ from simtown.town.relating import MARGINS, measure
 from simtown.town.snapshot import SIZE
 from simtown.town.things import Thing, scene_of, the
 from simtown.town.truth import Truth, mask_alone
+
+if TYPE_CHECKING:
+    from simtown.town.deeds import Deeds
 
 #: Of each quantity: how it is said, and the orders in which more of it and less of it come first.
 QUANTITIES = {
@@ -69,7 +75,7 @@ class View(NamedTuple):
 
     `seen` returns the names of the visible things, which alone count; it is None if hidden things count, too.
     `unseen` says why a thing is not seen, `truth` returns the truth of the picture, and `seed` draws examples
-    of questions.
+    of questions. `deeds` returns what vehicles do in a film; it is None if nothing drives in one.
     """
 
     things: list[Thing]
@@ -79,6 +85,7 @@ class View(NamedTuple):
     seen: Callable[[], set[str]] | None
     unseen: Callable[[Thing], str]
     truth: Callable[[], Truth]
+    deeds: Callable[[], Deeds] | None = None
 
     def counted(self, things: list[Thing]) -> list[Thing]:
         """The things among some that count."""
@@ -103,6 +110,9 @@ class View(NamedTuple):
             right, depth = self.camera.place(thing.x, thing.y)
             return right / max(depth, 1e-9)
         if quantity == "speed":
+            with suppress(TownError):  # of a film that cannot be
+                if self.deeds:
+                    return self.deeds().speed(thing)
             return float(np.hypot(*thing.velocity[:2]))
         along, across, up = thing.size
         sizes = {"height": up, "length": max(along, across), "width": min(along, across)}
@@ -122,6 +132,8 @@ class View(NamedTuple):
             margin = measure(quantity, self.camera, a.solid(), b.solid())
             why = f"{the(a)} is {abs(margin):.2f} m {quantity if margin > 0 else 'beside'} {the(b)}"
             return Judgement(truth(margin, MARGINS[quantity]), why, margin=margin)
+        if quantity == "speed" and self.deeds:
+            return self.deeds().faster(sign, a, b)
         margin = sign * (self.quantity(quantity, a, to) - self.quantity(quantity, b, to))
         holds = truth(margin, TOWN_NEARER)
         close = f"; up to {TOWN_NEARER:g} is too close to say" if holds is None else ""
@@ -163,9 +175,8 @@ class View(NamedTuple):
             if abs(right) <= MARGINS["left of"]:
                 raise TooCloseError(f"{name} is {aside}")
             return side, f"{name} is {aside}"
-        if attribute == "motion":
-            speed = self.quantity("speed", thing)
-            return ("moving" if speed > TOWN_NEARER else "still"), f"{name} moves at {speed:.1f} m/s"
+        if attribute in ("motion", "drive", "pace"):
+            return self._deed(attribute, thing)
         lane = ("near" if thing.y < 0 else "far") if abs(thing.y) < LANE_EDGE else None
         if attribute == "lane":
             parked = thing.group == "vehicle" and NEAR_KERB < thing.y <= -LANE_EDGE
@@ -191,6 +202,18 @@ class View(NamedTuple):
         below = f"in the {lane} lane" if lane and known.ground == "road" else f"on {below}"
         metres = f"{self.quantity('distance', thing):.2f} m from the viewer"
         return f"{below}, {aside if depth > 0 else 'behind the camera'}, {metres}", why
+
+    def _deed(self, deed: str, thing: Thing) -> tuple[Any, str]:
+        """What a thing does in a film, or by its velocity."""
+        if self.deeds:
+            return self.deeds().value(deed, thing)
+        speed = self.quantity("speed", thing)
+        why = f"{the(thing)} moves at {speed:.1f} m/s"
+        if speed <= TOWN_NEARER:
+            return ("still" if deed == "motion" else None), why
+        if deed != "motion":
+            raise TownError(f"{why}: ask how it drives in a film, as in town.drive('{thing}', 3.0)")
+        return ("right" if thing.velocity[0] > 0 else "left"), why
 
     def _colours(self, thing: Thing) -> tuple[str, np.ndarray]:
         """The paint of a vehicle's body, and (c,) the share of each colour in what is seen of its paint."""
@@ -256,7 +279,7 @@ class View(NamedTuple):
             return Judgement(None, str(unknown).partition(":")[0], applies=False)
         except TooCloseError as unclear:
             return Judgement(None, str(unclear))
-        holds = actual == value
+        holds = actual == value if value != "moving" else actual != "still"
         if attribute == "speed":
             holds = abs(actual - float(value)) <= TOWN_SPEED
         if attribute == "sight":

@@ -11,7 +11,7 @@ import numpy as np
 
 from simtown.core.files import replacing
 from simtown.render.raster import MOST_TRIANGLES, Raster, TooManyTrianglesError
-from simtown.scenes.scene import Scene, SceneBatch
+from simtown.scenes.scene import SceneBatch
 from simtown.town.checks import TownError, folded, shown
 
 if TYPE_CHECKING:
@@ -87,9 +87,8 @@ class Frame:
         return data.getvalue()
 
 
-def draw(scene: Scene, names: list[str], size: tuple[int, int]) -> Frame:
-    """The picture of a town's scene, whose vehicles and then props have some names."""
-    batch = SceneBatch.of([scene])
+def draw(batch: SceneBatch, names: list[str], size: tuple[int, int]) -> Frame:
+    """The picture of a town's only scene, whose vehicles and then props have some names."""
     try:
         frames = Raster().render(batch, *size)
     except TooManyTrianglesError as error:

@@ -30,6 +30,7 @@ from simtown.town.checks import (
     meaning,
     number,
     paint,
+    several,
     shown,
     text,
     velocity,
@@ -42,7 +43,15 @@ if TYPE_CHECKING:
 #: Two things closer than this touch, metres; what rests on another may sink so far into it.
 TOUCH = 0.03
 #: The fastest pace of the groups that can go, metres a second.
-FASTEST = {"vehicle": 30.0, "person": 4.0}
+FASTEST = {"vehicle": 60.0, "person": 4.0}
+
+
+def _later(value: object, what: str) -> tuple[float, float] | None:
+    """A speed, and the second from which on a vehicle has it. Raises TownError for anything else."""
+    if value is None:
+        return None
+    speed, second = several(value, what, ("speed", "second"))
+    return number(speed, what), number(second, what, 0.0)
 
 
 def _kind(value: object, what: str) -> str:
@@ -64,7 +73,8 @@ SETTABLE: dict[str, Callable[[object, str], Any]] = {
     "paint": paint,
     "velocity": velocity,
     "spin": partial(number, low=-QUICKEST, high=QUICKEST),
-    "pace": partial(number, low=0.0),
+    "pace": number,
+    "later": _later,
 }
 
 
@@ -87,7 +97,9 @@ class Thing:
         paint: of a vehicle's body, one of PAINTS; None is its kind's own.
         velocity: metres a second.
         spin: radians a second.
-        pace: the speed it aims at, metres a second; at 0 it stands.
+        pace: its speed along its heading in films, and the one it aims at in :meth:`Town.step`, metres a
+            second; at 0 it stands, below 0 it drives backwards.
+        later: the speed that it has later, and from which second on, or None.
         way: the y (metres) and the direction (radians, 0 or pi) that it keeps to when it goes, or None before
             it first moves; the town sets it.
         track: (t, 2) its places in the last seconds, metres, or None; the town sets it.
@@ -112,6 +124,7 @@ class Thing:
     velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     spin: float = 0.0
     pace: float = 0.0
+    later: tuple[float, float] | None = None
     way: tuple[float, float] | None = None
     track: np.ndarray | None = None
     town: Town | None = field(default=None, init=False)
@@ -218,9 +231,14 @@ def check(thing: Thing) -> None:
     if thing.group != "cloud" and thing.z < 0:
         raise TownError(f"the {thing} would stand {-thing.z:.2f} m below the ground: give a z of 0 or more")
     most = FASTEST.get(thing.group, 0.0)
-    if thing.pace > most:
-        hint = f"give a speed from 0 to {most:g} metres a second" if most else "only vehicles and people go"
-        raise TownError(f"the {thing} cannot go at {thing.pace:g} metres a second: {hint}")
+    least = -most if vehicle else 0.0
+    for speed in (thing.pace, *(thing.later or ())[:1]):
+        if not least <= speed <= most:
+            hint = f"give a speed from {least:g} to {most:g} metres a second"
+            hint = hint if most else "only vehicles and people go"
+            raise TownError(f"the {thing} cannot go at {speed:g} metres a second: {hint}")
+    if thing.later and not vehicle:
+        raise TownError(f"the {thing} keeps one speed: leave out then and at")
 
 
 def paintable(kind: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -17,13 +17,15 @@ from simtown.core.notebook import as_html, figure
 from simtown.core.streams import Stream
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
-from simtown.scenes.scene import Scene, Weather
+from simtown.scenes.scene import Scene, SceneBatch, Weather
 from simtown.scenes.weather import DEFAULT_WEATHERS, draw_weather
 from simtown.town import as_python, checks, placing, saving, snapshot
 from simtown.town.answering import TownAnswer, answer, describe, examples
 from simtown.town.checks import Light, TownError, meaning, number, shown, whole
-from simtown.town.motion import tracks
-from simtown.town.motion.physics import Contact, Physics, import_pybullet
+from simtown.town.motion import filming, tracks
+from simtown.town.motion.clip import LONGEST
+from simtown.town.motion.filming import TownFilm
+from simtown.town.motion.physics import Contact, Physics
 from simtown.town.placing import Dice, Wanted
 from simtown.town.qualities import View
 from simtown.town.saving import Start
@@ -207,6 +209,11 @@ class Town:
         """Seconds that have passed in :meth:`step`."""
         return self._time
 
+    @property
+    def drives(self) -> bool:
+        """Whether a vehicle drives in :meth:`film`, unless :meth:`step` has moved the town."""
+        return any(t.pace or t.later for t in self.vehicles) and not self._tracks
+
     def __iter__(self) -> Iterator[Thing]:
         return iter(self.things)
 
@@ -310,7 +317,7 @@ class Town:
 
         Args:
             thing: what is changed, or its name.
-            values: any of kind, x, y, z, yaw, scale, style, paint, velocity, spin and pace of a
+            values: any of kind, x, y, z, yaw, scale, style, paint, velocity, spin, pace and later of a
                 :class:`Thing`. With another kind a thing gets that kind's name; if the kind cannot have the
                 old paint, it gets its own.
         """
@@ -428,7 +435,8 @@ class Town:
     def render(self, size: int | tuple[int, int] = SIZE) -> Frame:
         """The picture of the town, of a width and a height in pixels; one number means a square."""
         names = [t.name for t in self.things]
-        return snapshot.draw(self.to_scene(size), names, checks.picture_size(size))
+        batch = SceneBatch.of([self.to_scene(size)])
+        return snapshot.draw(batch, names, checks.picture_size(size))
 
     def truth(self, size: int | tuple[int, int] = SIZE) -> Truth:
         """All that is true of the town and its picture, of a width and a height in pixels."""
@@ -443,7 +451,8 @@ class Town:
 
         It may ask whether things stand in a relation, exist, face left, are hidden or red; how many there
         are, what or which; where, how far, how tall; and what the weather is (docs/town.md). The answer says
-        so where data sets, whose margins are wider, call the question too close to say.
+        so where data sets, whose margins are wider, call the question too close to say. Where something
+        drives, questions such as "Does the taxi overtake the bus?" are about :meth:`film`.
 
         Args:
             question: about things in the picture; "the taxi" is the one that is visible.
@@ -452,7 +461,7 @@ class Town:
         Raises:
             TownError: there is no answer; the message says why, and holds three questions that have one.
         """
-        return answer(self._asked(everywhere), question)
+        return answer(self.view(everywhere), question)
 
     def example(self, question: str, size: int | tuple[int, int] = (256, 144)) -> Example:
         """An example of a data set, of this town now and a question about it: :func:`simtown.write_dataset`.
@@ -477,12 +486,21 @@ class Town:
         The town's seed draws them.
         """
         n = whole(n, "the number of questions", 1, 1000)
-        return [(a.question, a.value) for a in islice(examples(self._asked()), n)]
+        return [(a.question, a.value) for a in islice(examples(self.view()), n)]
 
-    def _asked(self, everywhere: bool = False) -> View:
+    def view(self, everywhere: bool = False, filmed: TownFilm | None = None) -> View:
+        """The town as questions see it: of a film, by default that of :meth:`film`, if something drives."""
         seen, scene = None if everywhere else cache(self.seen), self.to_scene()
         things = self.things
-        return View(things, scene.camera, scene.weather, self.seed, seen, self.unseen, cache(self.truth))
+        deeds = None
+        if filmed or self.drives:
+            deeds = cache(lambda: (filmed or self.film()).deeds)
+        sky, known = scene.weather, cache(self.truth)
+        return View(things, scene.camera, sky, self.seed, seen, self.unseen, known, deeds)
+
+    def ask_about(self, filmed: TownFilm, question: str) -> TownAnswer:
+        """Answer as :meth:`ask`, about a film of this town."""
+        return answer(self.view(filmed=filmed), question)
 
     def seen(self) -> set[str]:
         """Names of the things with at least one visible pixel in a picture of the default size."""
@@ -498,21 +516,46 @@ class Town:
 
     def describe(self) -> str:
         """The town in a few sentences, which say what of it is in view."""
-        return describe(self._asked())
+        return describe(self.view())
 
     # Motion
 
-    def drive(self, thing: Thing | str, speed: float) -> Thing:
-        """Let a vehicle drive or a person walk along the street.
+    def drive(
+        self, thing: Thing | str, speed: float, then: float | None = None, at: float | None = None
+    ) -> Thing:
+        """Let a vehicle drive along the street, or a person walk.
 
-        It goes to the side that it faced when it was put there, and to the right if it faced neither. It
-        comes back to the y at which it was put; who walks on the sidewalk keeps to its middle.
+        :meth:`film` and :meth:`at` show vehicles that drive straight on, and people who stand. In
+        :meth:`step` the speed is the one that a driver or a walker aims at; they come back to the y at which
+        they were put, and who walks on the sidewalk keeps to its middle.
 
         Args:
             thing: a vehicle or a person, or its name.
-            speed: the speed it aims at, metres a second; 0 stops it.
+            speed: along its own heading, metres a second; below 0 a vehicle drives backwards, 0 stops it.
+            then: the speed that a vehicle has later.
+            at: from which second on, if `then` is given.
         """
-        return self.change(thing, pace=number(speed, "speed", 0.0))
+        later = None if then is at is None else (number(then, "then"), number(at, "at", 0.0))
+        return self.change(thing, pace=number(speed, "speed"), later=later)
+
+    def film(
+        self, seconds: float = 4.0, pictures: int = 5, size: int | tuple[int, int] = (512, 288)
+    ) -> TownFilm:
+        """Pictures of this town, in which vehicles drive as :meth:`drive` says; the town stays as it is.
+
+        Args:
+            seconds: from the first picture, which shows the town as it is now, to the last; at most 600.
+            pictures: how many, at least 2, all the same time apart.
+            size: width and height of a picture, pixels; one number means a square.
+
+        Raises:
+            TownError: a vehicle runs into something, leaves the street or does not face along it.
+        """
+        return filming.make(self, seconds, pictures, size)
+
+    def at(self, second: float) -> Town:
+        """This town after some seconds, as :meth:`film` shows it: a town of its own."""
+        return filming.later(self, number(second, "the second", 0.0, LONGEST))
 
     def step(self, dt: float) -> list[Contact]:
         """Let time pass: vehicles drive, people walk, and things push each other (extra "physics").
@@ -524,42 +567,15 @@ class Town:
             The things that touched, each pair once.
         """
         dt = number(dt, "the step in seconds", 0.001, 60.0)
+        for thing in self._things:
+            if thing.pace < 0 or thing.later:
+                problem = f"the {thing} drives backwards or changes its speed"
+                raise TownError(f"{problem}, which film and at show, not step: give another speed")
         if self._physics is None:
             self._physics = Physics(self.things)
         if not self._tracks:
             self._remember(self._time)
         return self._physics.advance(dt, self._time, self._remember)
-
-    def film(
-        self,
-        path: str | Path,
-        seconds: float = 4.0,
-        fps: int = 25,
-        size: tuple[int, int] = (512, 288),
-        progress: Callable[[int], object] = lambda n: None,
-    ) -> list[Contact]:
-        """Write a clip of the town, which moves on by its length (extra "physics").
-
-        If nothing moves yet, vehicles on the road drive off and people walk: :meth:`drive` chooses who moves.
-
-        Args:
-            path: the file, which ends in .mp4 or .gif, and does not exist.
-            seconds: the length of the clip, at most 600.
-            fps: frames a second, at most 60, in a GIF 50.
-            size: width and height, pixels.
-            progress: receives the number of newly finished frames.
-
-        Returns:
-            The things that touched, for each pair once a frame.
-        """
-        from simtown.town.motion import clip
-
-        path = Path(path)
-        size = clip.check(path, seconds, fps, size)
-        import_pybullet()
-        if not any(t.pace or t.spin or any(t.velocity) for t in self._things):
-            clip.drive_off(self, seconds)
-        return clip.write(self, path, seconds, fps, size, progress)
 
     def _remember(self, time: float) -> None:
         self._time = time

@@ -36,7 +36,7 @@ OTHER = {
     "paint": "natural", "jitter": 0.5, "masks": True, "depth": True, "shard": 12, "test_seed": 4,
     "world_seed": 5, "questions": ("count",), "crowd": "4", "own_families": OWN, "questions_per_picture": 2,
     "cannot_tell": 0.5, "twins": True, "hold_out": ("kind-kind:0.5",), "sequence": "time", "pictures": 3,
-    "seconds": 2.0,
+    "seconds": 2.0, "cameras": "varied",
 }  # fmt: skip
 #: Fields that this process fixes (its kinds, its catalogue), and the tables of a CSV file in a manifest.
 FIXED = {"own_kinds", "catalogue", "kept"}

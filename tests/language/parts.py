@@ -6,9 +6,8 @@ import numpy as np
 
 from simtown.core.exact import sincos
 from simtown.core.streams import Stream, choose
-from simtown.language.asking.paper import CAP, JITTER, Examples, ImpossibleError
+from simtown.language.asking.paper import CAP, Examples, ImpossibleError
 from simtown.language.meaning.relations import LATERAL, RADIAL, margins, separations, truths
-from simtown.scenes.camera import Camera
 from simtown.scenes.placement import GAP, LANES, SLACK, SWAY, half_sizes
 from simtown.scenes.scene import SceneBatch
 
@@ -40,15 +39,6 @@ def draw_entities(recipe, index, tried):
             tried["entity"] = proposed, len(index)
             return out
     raise ImpossibleError("no different entities")
-
-
-def draw_cameras(recipe, index):
-    """(n, 7) float32 camera rows: the paper's fixed one, or one moved by up to `jitter` metres."""
-    u = Stream(recipe.seed, recipe.split, "camera").uniform(index, 4)
-    rows = np.tile(Camera().row(), (len(index), 1))
-    if recipe.jitter:
-        rows[:, :4] += (recipe.jitter * np.array(JITTER) * (2 * u - 1)).astype(np.float32)
-    return rows
 
 
 def answers(seed, split, index):

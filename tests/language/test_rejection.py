@@ -11,11 +11,12 @@ from simtown.core.streams import Stream
 from simtown.language.asking.paper import Recipe, sample
 from simtown.language.meaning import relations as rel
 from simtown.language.meaning.relations import RELATION_NAMES as NAMES
+from simtown.scenes.camera import Camera, draw_cameras
 from simtown.scenes.placement import LEAST_VISIBLE, apart
 from simtown.scenes.silhouette import framed, visibility
 from simtown.scenes.weather import WEATHERS
 from tests.language import parts
-from tests.language.parts import arrays, draw_cameras, mirrored
+from tests.language.parts import arrays, mirrored
 
 recipes = st.builds(
     Recipe,
@@ -28,7 +29,12 @@ recipes = st.builds(
     phrasing=st.sampled_from(["paper", "varied"]),
     weathers=st.sampled_from([("rain",), WEATHERS]),
     jitter=st.sampled_from([0.0, 0.4, 1.0]),
+    varied=st.booleans(),
 )
+
+
+def cameras(recipe, numbers):
+    return draw_cameras(Camera(), recipe.stream, numbers, recipe.jitter, recipe.varied)
 
 
 def fits(recipe, entity, pose, camera):
@@ -46,7 +52,7 @@ def fits(recipe, entity, pose, camera):
 def slowly(recipe, index):
     """Entities, poses, (subject, relation) and proposals of one example, by functions of many scenes."""
     numbers, tried = np.array([index]), {"placement": 0, "question": 0, "distractor": 0}
-    entity, camera = parts.draw_entities(recipe, numbers, {}), draw_cameras(recipe, numbers)
+    entity, camera = parts.draw_entities(recipe, numbers, {}), cameras(recipe, numbers)
     wanted = [rel.RELATION_NAMES.index(name) for name in recipe.relations]
     answer = parts.answers(recipe.seed, recipe.split, numbers)[0]
     stream = {loop: Stream(recipe.seed, recipe.split, loop) for loop in tried}

@@ -11,8 +11,8 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.assets.frequencies import frequencies
 from simtown.datasets.settings import Settings
 from simtown.datasets.source import source_of
-from simtown.language.asking.paper import CAP, JITTER, ImpossibleError, Recipe, sample
-from simtown.scenes.camera import Camera
+from simtown.language.asking.paper import CAP, ImpossibleError, Recipe, sample
+from simtown.scenes.camera import JITTER, Camera
 from simtown.scenes.placement import LEAST_VISIBLE
 from simtown.scenes.silhouette import unclipped_boxes
 from tests.language.parts import arrays, draw_entities
@@ -306,6 +306,18 @@ def test_the_camera_moves_by_the_jitter_at_most():
     assert (np.abs(moved[:, :4]).max(axis=0) > 0.97 * most).all()
     assert not moved[:, 4:].any()
     assert np.abs(np.corrcoef(moved[:, :4].T) - np.eye(4)).max() < 0.07
+
+
+def test_cameras_that_vary_stand_on_both_sides_low_and_high_and_look_at_the_street():
+    recipe = Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, relations=ALL, varied=True)
+    scene = sample(recipe, np.arange(4000)).scene
+    x, y, z, yaw = scene.camera[:, :4].T
+    assert (y == np.float32(Camera().y)).all()
+    assert (x.min() < -8.5, x.max() > 8.5, z.min() < 2.2, z.max() > 9.2) == (True,) * 4
+    assert (np.sign(yaw) == np.sign(x)).all()  # to the middle
+    assert np.abs(scene.pose[..., :2].mean(axis=(0, 1))).max() < 0.25  # left and right are alike
+    box = unclipped_boxes(scene.entity, scene.pose, scene.camera, 256, 144)
+    assert ((box[..., :2] >= 0) & (box[..., 2:] <= (256, 144))).all()
 
 
 def test_no_examples():

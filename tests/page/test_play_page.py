@@ -107,6 +107,28 @@ def test_the_keyboard_alone_moves_turns_paints_adds_asks_and_removes(page, brows
     until(lambda: text(browser, "#log .verdict") == "2")
 
 
+def test_a_vehicle_drives_and_the_slider_moves_time(page, browser, until):
+    from selenium.webdriver import Keys
+
+    session, _ = page
+    stage = browser.find_element("id", "stage")
+    assert not browser.find_element("id", "second").is_displayed()
+    stage.send_keys("]")
+    speed = browser.find_element("id", "speed")
+    speed.clear()
+    speed.send_keys("3", Keys.ENTER)
+    until(lambda: session.town["taxi"].pace == 3.0)
+    until(lambda: browser.find_element("id", "second").is_displayed())
+    script = "const s = document.getElementById('second'); s.value = 3.5; s.oninput();"
+    browser.execute_script(script)
+    until(lambda: text(browser, "#log .verdict") == "no")
+    assert session.second == 3.5
+    browser.find_element("id", "go").click()
+    until(lambda: session.second == 4.0 and "Go" in text(browser, "#go"))
+    stage.send_keys(Keys.ARROW_LEFT)
+    until(lambda: session.second == 0.0 and text(browser, "#log .verdict") == "yes")
+
+
 def test_a_double_click_paints_and_the_shelf_is_dragged_into_the_street(page, browser, until):
     from selenium.webdriver import ActionChains
 

@@ -57,6 +57,27 @@ def test_what_the_town_cannot_do_is_said_and_changes_nothing(session):
     assert refusal.value.offered
 
 
+def test_vehicles_drive_and_answers_follow_the_second_that_is_shown(session):
+    session.asked.append("Which way does the taxi go?")
+    assert session.look((64, 36))["town"]["drives"] is False
+    session.do("drive", {"thing": "taxi", "speed": 2.0})
+    session.do("drive", {"thing": "city bus", "speed": -1.0})
+    seen = []
+    for second in (0.0, 2.0, 4.0):
+        session.do("second", {"second": second})
+        look = session.look((64, 36), moving=True)
+        xs = [t["x"] for t in look["town"]["things"] if t["group"] == "vehicle"]
+        seen.append([*xs, *(answer["text"] for answer in look["answers"])])
+    assert seen == [[-4, 3, "right", "yes"], [0, 1, "right", "yes"], [4, -1, "right", "no"]]
+    assert session.town["taxi"].x == -4.0
+    session.do("move", {"thing": "taxi", "dx": 0.5})
+    assert (session.second, session.town["taxi"].x) == (0.0, -3.5)
+    session.do("place", {"kind": "sedan", "x": 2.5, "y": -1.85})
+    with pytest.raises(TownError, match="taxi runs into the sedan"):
+        session.do("drive", {"thing": "taxi", "speed": 3.0})
+    assert session.town["taxi"].pace == 2.0
+
+
 def test_a_link_and_the_program_make_the_same_street(session):
     session.do("place", {"kind": "fire truck", "y": 1.85, "x": -6.0})
     session.do("weather", {"kind": "snow", "intensity": 0.4})
@@ -76,6 +97,7 @@ def test_files_hold_the_street(session):
     assert session.file("street.glb").startswith(b"glTF")
     assert json.loads(session.file("town.json"))["things"]
     assert b"town.ask" in session.file("street.py")
+    assert b"moov" in session.file("street.mp4")
     assert any(
         "manifest.json" in name
         for name in zipfile.ZipFile(io.BytesIO(session.file("examples.zip"))).namelist()

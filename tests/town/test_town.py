@@ -288,7 +288,7 @@ def test_the_page_says_what_runs(tmp_path, monkeypatch):
     pytest.importorskip("pybullet", reason="needs pybullet: pip install '.[physics]'")
     page = Path(__file__).parents[2] / "docs" / "town.md"
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     monkeypatch.chdir(tmp_path)
     names = {}
     for block in blocks:

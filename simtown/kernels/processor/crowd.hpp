@@ -65,7 +65,10 @@ static inline bool stand(Desk& desk, const double (*half)[2], Words drawn, int64
     double v = uniform(drawn.at[1]), sway = SWAY * (2 * v - 1);
     double y[ROWS] = {LANE_Y[0] + sway, LANE_Y[1] + sway, NEAR_KERB + FROM_KERB + own[1] + PARKING_SWAY * v};
     double lanes[PARKED] = {y[0], y[1]}, u = uniform(drawn.at[0]), ahead = y[PARKED] - own[1] - (double)image.camera[1];
-    bool kerb_seen = (double)image.camera[2] <= -(double)image.camera[6] * ahead; // else none can be parked in the picture
+    Turn tilt = turn_of(image.camera[4]);
+    double z = image.camera[2], depth = ahead * tilt.cos - z * tilt.sin;
+    // else none can be parked in the picture
+    bool kerb_seen = z * tilt.cos + ahead * tilt.sin <= -(double)image.camera[6] * depth;
     Berth at = kerb_seen ? place_in_rows(u, y, desk.entity, (int)slot, image.pose, image.yaw, half, image.camera)
                          : place_in_rows(u, lanes, desk.entity, (int)slot, image.pose, image.yaw, half, image.camera);
     int lane = at.row == FAR_LANE ? 1 : 0;

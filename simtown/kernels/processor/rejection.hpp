@@ -23,8 +23,6 @@ struct Plan {
     const bool (*mirrors)[2];
     int64_t mirror_count, mirrors_of_three;
     bool exchangeable;
-    const float* camera;
-    const double* jitter;
     const uint8_t* weathers;
     int64_t weather_count;
     const int64_t* phrasings;
@@ -49,7 +47,7 @@ struct Arrays {
     uint8_t* weather;
     float *intensity, *sun;
     uint32_t* fall_seed;
-    float* camera;
+    const float* camera;
     bool* answer;
     int64_t *subject, *object, *relation, *phrasing;
     float *margin, *visible;
@@ -204,16 +202,6 @@ struct Sampler {
         return question;
     }
 
-    // The camera of an example, moved at random if there is a jitter, and of its mirror images.
-    void draw_camera(int64_t index, float* row)
-    {
-        Words drawn = draw(CAMERA, index, 0);
-        memcpy(row, plan.camera, 7 * sizeof *row);
-        for (int i = 0; i < 4; i++)
-            if (plan.jitter[i] != 0) row[i] += (float)(plan.jitter[i] * (2 * uniform(drawn.at[i]) - 1));
-        look_all(desk, plan.mirrors, plan.mirror_count, row);
-    }
-
     // Draw what does not depend on the vehicles' places: weather, street, words and paint.
     void dress(int64_t index, const Arrays& out, int64_t n) const
     {
@@ -235,7 +223,7 @@ struct Sampler {
     Loop example(int64_t index, const Arrays& out, int64_t n)
     {
         float* visible = out.visible + n * plan.vehicles;
-        draw_camera(index, out.camera + 7 * n);
+        look_all(desk, plan.mirrors, plan.mirror_count, out.camera + 7 * n);
         // of examples 2j and 2j + 1 exactly one is answered yes
         bool answer = (uniform(draw(ANSWER, index / 2, 0).at[0]) < 0.5) != (index % 2 == 1);
         Question question = {ENTITY, 0, 0};

@@ -53,7 +53,7 @@ extern "C" __attribute__((visibility("default"))) int64_t sample(const Sample* i
 {
     Plan plan = {
         (const uint64_t (*)[2])in->keys, in->subject, in->object, in->sums, in->entities, in->vehicles, in->relations, in->asked,
-        (const bool (*)[2])in->mirrors, in->images, in->mirrors_of_three, in->exchangeable != 0, in->fixed_camera, in->jitter,
+        (const bool (*)[2])in->mirrors, in->images, in->mirrors_of_three, in->exchangeable != 0,
         in->weathers, in->allowed, in->phrasings, in->forms, in->paints, in->paint_count, in->may_change, (const double (*)[2])in->half,
         prop_kinds_of(in), {in->axis, in->sign, in->least}, {(const double (*)[2])in->elevation, in->bare_trees, in->has_clouds},
     };

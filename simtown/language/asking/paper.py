@@ -18,7 +18,7 @@ from simtown.core.streams import Stream
 from simtown.language.meaning import relations
 from simtown.language.meaning.relations import DEFAULT_RELATIONS, LATERAL, RADIAL, RELATION_NAMES, RELATIONS
 from simtown.language.words.questions import STYLES
-from simtown.scenes.camera import Camera
+from simtown.scenes.camera import Camera, draw_cameras
 from simtown.scenes.paint import may_change
 from simtown.scenes.placement import half_sizes
 from simtown.scenes.scene import SceneBatch, empty_batch
@@ -37,9 +37,6 @@ COMPONENTS = (
     "entity", "placement", "question", "distractor", "distractor kind", "camera", "answer", "weather",
     "street", "phrasing", "paint",
 )  # fmt: skip
-#: The largest random shift of the camera to a side, along the view and in height, for a jitter of 1 m
-#: (metres), and its turn (radians).
-JITTER = (1.0, 0.25, 0.25, 0.03)
 
 
 class ImpossibleError(ValueError):
@@ -61,6 +58,7 @@ class Recipe:
         weathers: names of the weathers that may occur.
         jitter: largest random shift of the camera to a side, metres, and a quarter as much along the view and
             in height (0 fixes it).
+        varied: whether cameras stand on both sides, low and high.
         paint: (36,) probabilities of each paint, or (0,): every kind keeps its own.
     """
 
@@ -73,7 +71,12 @@ class Recipe:
     phrasing: str = "paper"
     weathers: tuple[str, ...] = DEFAULT_WEATHERS
     jitter: float = 0.0
+    varied: bool = False
     paint: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def stream(self, component: str) -> Stream:
+        """The draws of a component."""
+        return Stream(self.seed, self.split, component)
 
 
 @dataclass
@@ -118,6 +121,7 @@ def sample(recipe: Recipe, index: np.ndarray) -> Examples:
     out = {"answer": np.zeros(n, bool), "relation": relation, "phrasing": phrasing}
     out |= {"margin": margin, "visible": visible}
     slots = {"subject_slot": subject, "object_slot": obj}
+    scene.camera[:] = draw_cameras(Camera(), recipe.stream, index, recipe.jitter, recipe.varied)
     given = plan | kernel_shapes() | kernel_kinds() | {"index": np.ascontiguousarray(index, dtype=np.int64)}
     failed = kernels.call("sample", **given, **vars(scene), **out, **slots, tried=tried)
     if failed != FOUND:
@@ -147,7 +151,7 @@ def plan_of(recipe: Recipe) -> dict[str, Any]:
         RADIAL in axes
     )
     return {
-        "keys": np.array([Stream(recipe.seed, recipe.split, component).key for component in COMPONENTS]),
+        "keys": np.array([recipe.stream(component).key for component in COMPONENTS]),
         "subject": np.ascontiguousarray(recipe.subject, dtype=np.float64),
         "object": np.ascontiguousarray(recipe.object, dtype=np.float64),
         "sums": np.stack([np.cumsum(p) / np.cumsum(p)[-1] for p in chances]),
@@ -156,8 +160,6 @@ def plan_of(recipe: Recipe) -> dict[str, Any]:
         # three long vehicles may fit one way only: the third is not asked about
         "mirrors_of_three": LATERAL in axes,
         "exchangeable": RADIAL in axes,
-        "fixed_camera": Camera().row(),
-        "jitter": recipe.jitter * np.array(JITTER),
         "weathers": weather_numbers(recipe.weathers),
         "phrasings": np.array(STYLES[recipe.phrasing]),
         "paints": np.cumsum(recipe.paint),

@@ -40,6 +40,7 @@ class AskingRecipe:
         weathers: names of the weathers that may occur.
         size: width and height of the pictures, pixels.
         jitter: largest random shift of the camera to a side, metres.
+        varied: whether cameras stand on both sides, low and high.
         cannot_tell: share of questions whose answer is that one cannot tell.
         questions_per_picture: questions of a picture.
         hold_out: how the split keeps to the rules of a hold-out.
@@ -57,6 +58,7 @@ class AskingRecipe:
     weathers: tuple[str, ...]
     size: tuple[int, int]
     jitter: float = 0.0
+    varied: bool = False
     cannot_tell: float = 0.0
     questions_per_picture: int = 1
     hold_out: HoldOut | None = None

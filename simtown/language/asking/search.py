@@ -16,7 +16,7 @@ import numpy as np
 
 from simtown.language.asking.drawing import VEHICLE_DRAWS, draw_questions, word_questions
 from simtown.language.asking.draws import Draws
-from simtown.language.asking.paper import JITTER, ImpossibleError
+from simtown.language.asking.paper import ImpossibleError
 from simtown.language.asking.question import AskingRecipe, Question, Questions
 from simtown.language.asking.question_world import MOST_COUNT
 from simtown.language.asking.requirements import let_animals_in, plant_things
@@ -33,6 +33,7 @@ from simtown.language.meaning.evaluate import (
 )
 from simtown.language.meaning.limits import LEAST_INTENSITY
 from simtown.language.meaning.programs import stored
+from simtown.scenes.camera import draw_cameras
 from simtown.scenes.crowd import crowd_camera, place_crowds, thin_fog
 from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.silhouette import visibility
@@ -348,11 +349,7 @@ def _fill_columns(questions: list[Question], result: Questions) -> None:
 def cameras(recipe: AskingRecipe, index: np.ndarray) -> np.ndarray:
     """(n, 7) float32 cameras of examples."""
     nominal = crowd_camera(recipe.world.most)
-    rows = np.tile(nominal.row(), (len(index), 1))
-    if recipe.jitter:
-        u = recipe.stream("camera").uniform(index, 4)
-        rows[:, :4] += (recipe.jitter * np.array(JITTER) * (2 * u - 1)).astype(np.float32)
-    return rows
+    return draw_cameras(nominal, recipe.stream, index, recipe.jitter, recipe.varied)
 
 
 def _draw_roadside(

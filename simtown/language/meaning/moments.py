@@ -101,7 +101,7 @@ def show(sequence: Sequence, order: np.ndarray, visible: np.ndarray | None = Non
         for column in (scenes.pose.astype(np.float64), scenes.entity, scenes.paint, scenes.camera)
     )
     x = pose[..., 0]
-    aside = _aside(pose, camera)
+    aside = aside_of(pose, camera)
     here = (entity >= 0).all(axis=1)
     steps, both = np.diff(x, axis=1), seen[:, 1:] & seen[:, :-1]
     driven = np.where(both, steps, 0).sum(axis=1)
@@ -123,10 +123,10 @@ def show(sequence: Sequence, order: np.ndarray, visible: np.ndarray | None = Non
     }
     ends = seen[:, 0] & seen[:, -1]
     path = np.where(ends, np.abs(x[:, -1] - x[:, 0]), np.nan)
-    return Shown(scenes, visible, seen, deeds, _meetings(x, aside, seen), path)
+    return Shown(scenes, visible, seen, deeds, meetings_of(x, aside, seen), path)
 
 
-def _aside(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
+def aside_of(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
     """(n, P, v, v) metres by which the first vehicle stands right of the second, as the camera sees it."""
     eye = camera[:, :, :, None].astype(np.float64)
     dx, dy = pose[..., 0] - eye[:, :, 0], pose[..., 1] - eye[:, :, 1]
@@ -138,7 +138,7 @@ def _aside(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
     )
 
 
-def _meetings(x: np.ndarray, aside: np.ndarray, seen: np.ndarray) -> dict[str, np.ndarray]:
+def meetings_of(x: np.ndarray, aside: np.ndarray, seen: np.ndarray) -> dict[str, np.ndarray]:
     """What MEETINGS are true, from (n, P, v) places along the road: where the camera does not see the same,
     it is unclear.
     """

@@ -23,6 +23,10 @@ LANES = {"near": "in the near lane", "far": "in the far lane", "parked": "parked
 DIRECTIONS = {
     "left": "facing left", "right": "facing right", "viewer": "facing the viewer", "away": "facing away",
 }  # fmt: skip
+PACES = {
+    "goes on": "going on as before", "speeds up": "speeding up", "slows down": "slowing down",
+    "starts": "starting", "stops": "stopping",
+}  # fmt: skip
 #: Orders behind an ordinal number: "the second from the left".
 FROM = {
     "leftmost": "from the left",
@@ -83,8 +87,18 @@ def predicate(form: Form) -> str:
             return LANES[lane]
         case "has", "direction", direction:
             return DIRECTIONS[direction]
+        case "has", "motion", ("right" | "left") as side:
+            return f"going {side}"
+        case "has", "drive", way:
+            return f"driving {way}"
+        case "has", "pace", pace:
+            return PACES[pace]
         case "has", _, value:
             return str(value)
+        case "passes", other:
+            return f"past {phrase(other)}"
+        case "nears", other:
+            return f"nearest to {phrase(other)}"
         case "related", "between", one, other:
             return f"between {phrase(one)} and {phrase(other)}"
         case "related", relation, other if relation in DRIVERS:
