@@ -48,7 +48,7 @@ def named(battery):
      "red and blue exchanged", "edges cropped", "system text dropped", "pictures behind words dropped"],
 )  # fmt: skip
 def test_a_planted_fault_is_named(small, fault):
-    battery = ask_battery(SimulatedModel(Eye(FAULTS[fault].change, lapses=0), {}), QUESTIONS)
+    battery = ask_battery(SimulatedModel(Eye(FAULTS[fault].change, lapses=0)), QUESTIONS)
     assert len(battery.said) <= QUESTIONS
     if fault == "none":
         assert {own.verdict for own in battery.verdicts.values()} == {DELIVERED}
@@ -58,25 +58,25 @@ def test_a_planted_fault_is_named(small, fault):
 
 
 def test_a_model_that_sees_nothing_is_accused_of_nothing_but_the_picture(small):
-    blind = ask_battery(SimulatedModel(Eye(FAULTS["none"].change, lapses=1), {}), QUESTIONS)
+    blind = ask_battery(SimulatedModel(Eye(FAULTS["none"].change, lapses=1)), QUESTIONS)
     assert named(blind) == set()
     report = CheckReport("blind", blind)
     assert report.exit_code == NOTHING_TOLD
 
 
 def test_a_picture_that_takes_no_tokens_is_named(small):
-    dropped = ask_battery(SimulatedModel(Eye(FAULTS["no picture"].change, lapses=0), {}), QUESTIONS)
+    dropped = ask_battery(SimulatedModel(Eye(FAULTS["no picture"].change, lapses=0)), QUESTIONS)
     assert named(dropped) == {"picture", "tokens"}
 
 
 def test_models_that_differ_from_call_to_call_are_named(small):
-    restless = ask_battery(SimulatedModel(Eye(FAULTS["none"].change, flips=0.5), {}), QUESTIONS)
+    restless = ask_battery(SimulatedModel(Eye(FAULTS["none"].change, flips=0.5)), QUESTIONS)
     assert "repeat" in named(restless)
 
 
 def test_a_server_gives_the_verdicts_of_the_same_model_here(small):
     eye = partial(Eye, FAULTS["mirrored"].change, lapses=0.05)
-    here = ask_battery(SimulatedModel(eye(), {}), QUESTIONS)
+    here = ask_battery(SimulatedModel(eye()), QUESTIONS)
     with serving(eye()) as model:
         report = check_model(model, CheckSettings())
     for name, own in here.verdicts.items():
@@ -89,7 +89,7 @@ def test_a_server_gives_the_verdicts_of_the_same_model_here(small):
 
 
 def test_two_stacks_get_the_same_questions(small):
-    first, second = (SimulatedModel(Eye(FAULTS[own].change, lapses=0), {}) for own in ("none", "mirrored"))
+    first, second = (SimulatedModel(Eye(FAULTS[own].change, lapses=0)) for own in ("none", "mirrored"))
     one = ask_battery(first, QUESTIONS)
     other = check_battery.Battery(second, QUESTIONS, pairs=one.pairs)
     other.ask(one.queries.values(), lambda count: None)
@@ -191,7 +191,7 @@ def test_a_server_that_takes_one_picture_is_checked_with_one(small):
                 is_refused = len(query.pictures) > 1
                 yield query, Said("", problem="at most 1 image", refused=True) if is_refused else said
 
-    battery = ask_battery(OnePicture(Eye(FAULTS["none"].change, lapses=0), {}), QUESTIONS)
+    battery = ask_battery(OnePicture(Eye(FAULTS["none"].change, lapses=0)), QUESTIONS)
     unsure = {own.probe for own in battery.verdicts.values() if own.verdict == CANNOT_TELL}
     assert unsure == {"first-picture", "middle-picture", "last-picture", "order"}
     assert "at most 1 image" in battery.verdicts["order"].found
