@@ -1,14 +1,15 @@
 """How often `simtown check` names a planted fault, and how often it names one where there is none.
 
 A simulated model (simulated_sight.py) that guesses a share of what it sees gets the battery through a path
-with each fault, and with pairs of them. All models of a fault see the same pictures; their guesses differ.
+with each fault, and with pairs of them. "named": the fault's own probe (of a pair both) says that it is not
+delivered; "others": so does a probe that the fault leaves alone. All models of a fault see the same pictures; their guesses differ.
 The model is asked in this process; a few batteries of a row are asked again through a server on the loopback,
 and counted if they give the same verdicts.
 
     python benchmarks/check.py --out benchmarks/results/check.csv
 """
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from statistics import mean
 
@@ -36,34 +37,34 @@ def main() -> None:
     args = options(__doc__, repeats=200, served=5, faults="", out="check.csv")
     rows = Rows(Path(args.out), f"{args.repeats} batteries a row; {machine('numpy', 'scipy')}", "fault")
     draw_once()
-    cases = {name: (fault.change, [fault.probe]) for name, fault in FAULTS.items()}
-    cases |= {" + ".join(two): (both(*two), [FAULTS[own].probe for own in two]) for two in PAIRS}
+    cases = {name: [name] for name in FAULTS} | {" + ".join(two): two for two in PAIRS}
     for name in args.faults.split(",") if args.faults else cases:
-        change, probes = cases[name]
-        kept = {}
+        faults, kept = [FAULTS[own] for own in cases[name]], {}
+        change = faults[0].change if len(faults) == 1 else both(*cases[name])
         flips = 0.5 if name == "temperature 1" else 0.0
-        served = 0 if flips else args.served  # answers differ each time
         for lapses in LAPSES:
+            eyes = partial(Eye, change, lapses, flips=flips, kept=kept)
+            served = 0 if flips else args.served  # answers differ each time
+            rows.add({"fault": name, "guessed": lapses, **row_of(eyes, faults, args.repeats, served)})
 
-            def eye(seed, lapses=lapses):
-                return Eye(change, lapses, seed=seed, flips=flips, kept=kept)
 
-            batteries = [ask_battery(SimulatedModel(eye(seed)), QUERIES) for seed in range(args.repeats)]
-            same = sum(verdicts(batteries[seed]) == asked_by_server(eye(seed)) for seed in range(served))
-            every = [[*battery.verdicts.values()] for battery in batteries]
-            found = [{own.probe for own in each if own.verdict == NOT_DELIVERED} for each in every]
-            row = {
-                "fault": name,
-                "guessed": lapses,
-                "named": mean({*probes} <= names for names in found) if probes != [""] else "",
-                "nothing": mean(not names for names in found),
-                "others": mean(bool(names - {*probes}) for names in found),
-                "cannot_tell": mean(sum(own.verdict == CANNOT_TELL for own in each) for each in every),
-                "questions": mean(len(battery.said) for battery in batteries),
-                "served": served,
-                "served_alike": same,
-            }
-            rows.add(row)
+def row_of(eyes, faults, repeats, served):
+    """How often eyes of some seeds name the faults before them."""
+    batteries = [ask_battery(SimulatedModel(eyes(seed=seed)), QUERIES) for seed in range(repeats)]
+    alike = sum(verdicts(batteries[seed]) == asked_by_server(eyes(seed=seed)) for seed in range(served))
+    every = [[*battery.verdicts.values()] for battery in batteries]
+    found = [{own.probe for own in each if own.verdict == NOT_DELIVERED} for each in every]
+    probes = {fault.probe for fault in faults} - {""}
+    allowed = probes.union(*(fault.also for fault in faults))
+    return {
+        "named": mean(probes <= names for names in found) if probes else "",
+        "nothing": mean(not names for names in found),
+        "others": mean(bool(names - allowed) for names in found),
+        "cannot_tell": mean(sum(own.verdict == CANNOT_TELL for own in each) for each in every),
+        "questions": mean(len(battery.said) for battery in batteries),
+        "served": served,
+        "served_alike": alike,
+    }
 
 
 def draw_once() -> None:

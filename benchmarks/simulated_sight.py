@@ -51,7 +51,7 @@ def packed(rgb):
 
 @cache
 def streets(width, height):
-    """(n, h, w) uint32 all empty streets of a shape, and those that a quarter turn makes; some of their pixels."""
+    """(n, h, w) uint32 all empty streets of a shape, also turned by a quarter; some of their pixels."""
     own = [packed(street(number, width, height)) for number in range(40)]
     own = np.stack(own + ([np.rot90(each) for each in own] if width == height else []))
     return own, own[:, ::8, ::8].copy()
@@ -129,28 +129,39 @@ def only_last_turn(messages):
 
 
 class Fault(NamedTuple):
-    """A fault: the probe that names it, and what it does to messages."""
+    """A fault: the probe that must name it, what it does to messages, and probes that also lose by it."""
 
     probe: str
     change: Callable = lambda messages: messages
+    also: tuple[str, ...] = ()
 
 
 FAULTS = {
     "none": Fault(""),
-    "no picture": Fault("picture", of_pictures(lambda pictures: [])),
+    "no picture": Fault("picture", of_pictures(lambda pictures: []), ("tokens",)),
     "grey picture": Fault("picture", of_picture(blank)),
-    "only the first picture": Fault("last-picture", of_pictures(lambda pictures: pictures[:1])),
-    "only the last picture": Fault("first-picture", of_pictures(lambda pictures: pictures[-1:])),
+    "only the first picture": Fault(
+        "last-picture", of_pictures(lambda pictures: pictures[:1]), ("middle-picture", "order")
+    ),
+    "only the last picture": Fault(
+        "first-picture", of_pictures(lambda pictures: pictures[-1:]), ("middle-picture", "order")
+    ),
     "two pictures at most": Fault("middle-picture", of_pictures(lambda own: own[:1] + own[1:][-1:])),
     "reverse order": Fault("order", of_pictures(lambda pictures: pictures[::-1])),
     "order lost": Fault("order", of_pictures(by_size)),
     "mirrored": Fault("left-right", of_picture(lambda own: own.each(lambda plane: plane[:, ::-1]))),
     "upside down": Fault("up-down", of_picture(lambda own: own.each(lambda plane: plane[::-1]))),
-    "quarter turn": Fault("quarter-turn", of_picture(lambda own: own.each(np.rot90))),
-    "width and height exchanged": Fault("width-height", of_picture(exchanged)),
-    "stretched to a square": Fault("aspect", of_picture(lambda own: resized(own, SIDE, SIDE))),
-    "red and blue exchanged": Fault("colour", of_picture(lambda own: own._replace(rgb=own.rgb[:, :, ::-1]))),
-    "without colour": Fault("colour", of_picture(grey)),
+    "quarter turn": Fault(
+        "quarter-turn", of_picture(lambda own: own.each(np.rot90)), ("left-right", "up-down")
+    ),
+    "width and height exchanged": Fault("aspect", of_picture(exchanged), ("width-height",)),
+    "stretched to a square": Fault(
+        "aspect", of_picture(lambda own: resized(own, SIDE, SIDE)), ("resolution",)
+    ),
+    "red and blue exchanged": Fault(
+        "colour", of_picture(lambda own: own._replace(rgb=own.rgb[:, :, ::-1])), ("detail",)
+    ),
+    "without colour": Fault("colour", of_picture(grey), ("detail",)),
     "edges cropped": Fault("edges", of_picture(cropped)),
     "made small": Fault("resolution", of_picture(small)),
     "JPEG": Fault("detail", of_picture(jpeg)),
@@ -174,7 +185,7 @@ def perceive(messages, acuity):
     if fact := re.search(r"Today the (.*?) was sold", " ".join(own.text for own in messages)):
         return fact[1]
     if "on the street" in text:
-        return "yes" if "There is a" in text else "no"
+        return "yes" if "There is a " in text else "no"
     pictures = [own for message in messages for own in message.pictures]
     boxes = [box_of(own.mask, acuity) for own in pictures]
     if "sold" in text or not boxes:

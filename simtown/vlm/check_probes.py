@@ -146,7 +146,8 @@ def sight(stage: EmptyStreet) -> Pair:
 
 def words(stage: EmptyStreet) -> Pair:
     """The same question without a picture, about a street in words."""
-    facts = {"yes": f"There is a {ENTITIES[stage.number]} on a street.", "no": "A street is empty."}
+    where = f"a street with {stage.number + 2} houses"
+    facts = {"yes": f"There is a {ENTITIES[stage.number]} on {where}.", "no": f"There is nothing on {where}."}
     pair = stage.pair("words", "Is there a vehicle on the street?", dict.fromkeys(facts, ()))
     yes, no = (replace(query, text=f"{facts[query.gold.answer]} {query.text}") for query in pair)
     return yes, no
@@ -203,10 +204,11 @@ def width_height(stage: EmptyStreet) -> Pair:
 
 
 def aspect(stage: EmptyStreet) -> Pair:
-    """A vehicle that is wider than high, or higher than wide, in a very wide or very high picture."""
-    shape = (1.5, 0.5) if stage.number % 2 == 0 else (0.5, 1.5)
-    ratios = {"wider": 1.6, "higher": 1 / 1.6}
-    shown = {answer: stage.shown(ratio=ratio, shape=shape) for answer, ratio in ratios.items()}
+    """A vehicle that is wider than high in a very wide picture, or higher than wide in a very high one."""
+    shown = {
+        "wider": stage.shown(ratio=1.6, shape=(1.5, 0.5)),
+        "higher": stage.shown(ratio=1 / 1.6, shape=(0.5, 1.5)),
+    }
     question = "Is the vehicle in the picture wider than it is high, or higher than it is wide?"
     return stage.pair("aspect", question, shown)
 
@@ -348,10 +350,11 @@ PROBES = {
     "width-height": Probe(
         "wide and high pictures", width_height,
         "their ends are lost: width and height are exchanged, or the ends are cut off",
-        "their ends are exchanged",
+        "their ends are exchanged", left_right,
     ),
     "aspect": Probe(
-        "the shape of things", aspect, "pictures are stretched to one shape", "width and height are exchanged"
+        "the shape of things", aspect, "pictures are stretched to one shape",
+        "pictures are stretched to one shape, or width and height are exchanged", quarter_turn,
     ),
     "colour": Probe("colours", colour, "they are lost", "red and blue are exchanged"),
     "edges": Probe("the outer parts of a picture", edges, "they are cut off"),
