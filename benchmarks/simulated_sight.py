@@ -224,7 +224,7 @@ def box_of(mask, acuity):
 def digest(messages):
     state = blake2b()
     for message in messages:
-        state.update(message.role.encode() + message.text.encode())
+        state.update(f"{message.role} {message.is_behind} {message.text}".encode())
         for own in message.pictures:
             state.update(own.rgb.tobytes())
     return state.hexdigest()
