@@ -1,10 +1,10 @@
 """How often `simtown check` names a planted fault, and how often it names one where there is none.
 
 A simulated model (simulated_sight.py) that guesses a share of what it sees gets the battery through a path
-with each fault, and with pairs of them. "named": the fault's own probe (of a pair both) says that it is not
-delivered; "others": so does a probe that the fault leaves alone. All models of a fault see the same pictures; their guesses differ.
-The model is asked in this process; a few batteries of a row are asked again through a server on the loopback,
-and counted if they give the same verdicts.
+with each fault, and with pairs of them. All models of a fault see the same pictures; their guesses differ.
+"named": the fault's own probe (of a pair both) says that it is not delivered; "others": so does a probe that
+the fault leaves alone. The model is asked in this process; some batteries of a row are asked again through a
+server on the loopback, and "served_alike" counts those that give the same verdicts.
 
     python benchmarks/check.py --out benchmarks/results/check.csv
 """

@@ -93,7 +93,8 @@ def judge(verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]]) ->
         test, control = solved(rows[own.probe])
         own.pairs, own.test, own.control = len(test), float(test.mean()), float(control.mean())
         own.difference = own.control - own.test
-        wrong, control_wrong = (sum(not any(row[place]) for row in rows[own.probe]) for place in (0, 1))
+        wrong = sum(not any(row.test) for row in rows[own.probe])
+        control_wrong = sum(not any(row.control) for row in rows[own.probe])
         counts = int(control.sum()), int(test.sum()), control_wrong, wrong
         probabilities.append(_by_exchange(*counts, own.pairs))
     for own, p in zip(judged, holm(probabilities), strict=True):

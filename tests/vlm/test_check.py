@@ -25,6 +25,7 @@ from simtown.vlm.check_verdicts import (
     judge,
     smallest_seen,
 )
+from simtown.vlm.models import open_model
 from simtown.vlm.vision_model import Said
 from simtown.vlm.vlm_settings import CheckSettings
 from tests.vlm import chat_server
@@ -195,3 +196,19 @@ def test_a_server_that_takes_one_picture_is_checked_with_one(small):
     unsure = {own.probe for own in battery.verdicts.values() if own.verdict == CANNOT_TELL}
     assert unsure == {"first-picture", "middle-picture", "last-picture", "order"}
     assert "at most 1 image" in battery.verdicts["order"].found
+
+
+def test_log_probabilities_of_servers_are_compared(small):
+    def reply(yes):
+        logprobs = [{"token": " Yes", "logprob": np.log(yes)}, {"token": "no", "logprob": np.log(1 - yes)}]
+        choice = {"message": {"content": "no"}, "logprobs": {"content": [{"top_logprobs": logprobs}]}}
+        return chat_server.Raw(json.dumps({"choices": [choice]}).encode())
+
+    query = PROBES["picture"].test(EmptyStreet(0, SIDE))[0]
+    said = []
+    for share in (0.2, 0.4):
+        with chat_server.serving(lambda *_, share=share: reply(share)) as server:
+            ((_, own),) = open_model(server.model, CheckSettings().asking).ask([query])
+        said.append(own.scores)
+    yes, no = (query.gold.choices.index(answer) for answer in ("yes", "no"))
+    assert [np.exp(own[yes] - own[no]) for own in said] == pytest.approx([0.2 / 0.8, 0.4 / 0.6])
