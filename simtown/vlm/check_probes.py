@@ -219,11 +219,20 @@ def colour(stage: EmptyStreet) -> Pair:
     return stage.pair("colour", "Which colour has the vehicle, red or blue?", paints)
 
 
+def _tiny(stage: EmptyStreet, name: str, u: float, v: float) -> Pair:
+    """A vehicle as long as the outermost part of a picture is wide; or none."""
+    shown = stage.shown(u, v, length=0.06 * stage.side, ratio=1.0)
+    return stage.pair(name, _WHERE, {"yes": shown, "no": stage.empty()})
+
+
 def edges(stage: EmptyStreet) -> Pair:
-    """A vehicle in the outermost part of a picture, at each of its sides in turn; or none."""
-    place = [(0.0, 0.4), (1.0, 0.6), (0.6, 0.0), (0.4, 1.0)][stage.number % 4]
-    shown = stage.shown(*place, length=0.06 * stage.side, ratio=1.0)
-    return stage.pair("edges", _WHERE, {"yes": shown, "no": stage.empty()})
+    """Such a vehicle in the outermost part, at each side of a picture in turn."""
+    return _tiny(stage, "edges", *[(0.0, 0.4), (1.0, 0.6), (0.6, 0.0), (0.4, 1.0)][stage.number % 4])
+
+
+def inside(stage: EmptyStreet) -> Pair:
+    """The same vehicle further inside."""
+    return _tiny(stage, "inside", 0.3 + 0.4 * stage.chance("u"), 0.3 + 0.4 * stage.chance("v"))
 
 
 def small_in_large(stage: EmptyStreet) -> Pair:
@@ -357,7 +366,7 @@ PROBES = {
         "pictures are stretched to one shape, or width and height are exchanged", quarter_turn,
     ),
     "colour": Probe("colours", colour, "they are lost", "red and blue are exchanged"),
-    "edges": Probe("the outer parts of a picture", edges, "they are cut off"),
+    "edges": Probe("the outer parts of a picture", edges, "they are cut off", control=inside),
     "resolution": Probe(
         "the size that was sent", small_in_large, "large pictures are made smaller",
         control=small_in_small, is_adaptive=True,
