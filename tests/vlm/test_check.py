@@ -2,12 +2,14 @@
 
 import json
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from benchmarks.machine import read_rows
 from benchmarks.simulated_sight import FAULTS, Eye, SimulatedModel, serving
 from simtown.vlm import check_battery
 from simtown.vlm.check_battery import ask_battery
@@ -30,6 +32,7 @@ from simtown.vlm.vision_model import Said
 from simtown.vlm.vlm_settings import CheckSettings
 from tests.vlm import chat_server
 
+ROOT = Path(__file__).parents[2]
 SIDE, QUESTIONS = 112, 300
 
 
@@ -212,3 +215,14 @@ def test_log_probabilities_of_servers_are_compared(small):
         said.append(own.scores)
     yes, no = (query.gold.choices.index(answer) for answer in ("yes", "no"))
     assert [np.exp(own[yes] - own[no]) for own in said] == pytest.approx([0.2 / 0.8, 0.4 / 0.6])
+
+
+def test_the_page_has_the_rows_of_the_benchmark():
+    page_text, by_fault = (ROOT / "docs" / "check.md").read_text(), {}
+    for row in read_rows(ROOT / "benchmarks" / "results" / "check.csv"):
+        share = row["nothing"] if row["fault"] == "none" else row["named"]
+        by_fault.setdefault(row["fault"], []).append(f"{float(share):.2f}")
+        assert row["served"] == row["served_alike"]
+    assert by_fault.keys() >= FAULTS.keys()
+    for fault, shares in by_fault.items():
+        assert f"| {fault} | {' | '.join(shares)} |" in page_text
