@@ -30,7 +30,7 @@ class Arrived(NamedTuple):
     """A picture on its way: its pixels, and where the vehicle is."""
 
     rgb: np.ndarray
-    mask: np.ndarray
+    mask: np.ndarray  # 255 where it is
 
     def each(self, change):
         """The same change of both."""
@@ -44,25 +44,35 @@ class Message(NamedTuple):
     is_behind: bool = False
 
 
+def packed(rgb):
+    """(h, w) uint32 a number for each colour: one array is compared sooner than three."""
+    return np.dstack([rgb, np.zeros_like(rgb[..., :1])]).view(np.uint32)[..., 0]
+
+
 @cache
 def streets(width, height):
-    """(40, h, w, 3) all empty streets of a shape, and those that a quarter turn makes."""
-    own = [street(number, width, height) for number in range(40)]
-    return np.stack(own + ([np.rot90(each) for each in own] if width == height else []))
+    """(n, h, w) uint32 all empty streets of a shape, also turned by a quarter; some of their pixels."""
+    own = [packed(street(number, width, height)) for number in range(40)]
+    own = np.stack(own + ([np.rot90(each) for each in own] if width == height else []))
+    return own, own[:, ::8, ::8].copy()
 
 
 def arrive(picture):
     """A picture with the vehicle in it: what differs from the street that differs least."""
-    known = streets(picture.shape[1], picture.shape[0])
-    few = (known[:, ::8, ::8] != picture[::8, ::8]).any(axis=3).sum(axis=(1, 2))
-    masks = [(known[number] != picture).any(axis=2) for number in few.argsort(kind="stable")[:5]]
-    return Arrived(picture, min(masks, key=np.sum).astype(np.float32))
+    known, sample = streets(picture.shape[1], picture.shape[0])
+    pixels = packed(picture)
+    few = (sample != pixels[::8, ::8]).sum(axis=(1, 2))
+    masks = [known[number] != pixels for number in few.argsort(kind="stable")[:5]]
+    return Arrived(picture, np.uint8(255) * min(masks, key=np.sum))
 
 
 def resized(picture, width, height):
-    rgb = Image.fromarray(picture.rgb).resize((width, height), Image.Resampling.BOX)
-    mask = Image.fromarray(picture.mask).resize((width, height), Image.Resampling.BOX)
-    return Arrived(np.asarray(rgb), np.asarray(mask))
+    return Arrived(
+        *(
+            np.asarray(Image.fromarray(plane).resize((width, height), Image.Resampling.BOX))
+            for plane in picture
+        )
+    )
 
 
 def jpeg(picture):
@@ -119,28 +129,39 @@ def only_last_turn(messages):
 
 
 class Fault(NamedTuple):
-    """A fault: the probe that names it, and what it does to messages."""
+    """A fault: the probe that must name it, what it does to messages, and probes that also lose by it."""
 
     probe: str
     change: Callable = lambda messages: messages
+    also: tuple[str, ...] = ()
 
 
 FAULTS = {
     "none": Fault(""),
-    "no picture": Fault("picture", of_pictures(lambda pictures: [])),
+    "no picture": Fault("picture", of_pictures(lambda pictures: []), ("tokens",)),
     "grey picture": Fault("picture", of_picture(blank)),
-    "only the first picture": Fault("last-picture", of_pictures(lambda pictures: pictures[:1])),
-    "only the last picture": Fault("first-picture", of_pictures(lambda pictures: pictures[-1:])),
+    "only the first picture": Fault(
+        "last-picture", of_pictures(lambda pictures: pictures[:1]), ("middle-picture", "order")
+    ),
+    "only the last picture": Fault(
+        "first-picture", of_pictures(lambda pictures: pictures[-1:]), ("middle-picture", "order")
+    ),
     "two pictures at most": Fault("middle-picture", of_pictures(lambda own: own[:1] + own[1:][-1:])),
     "reverse order": Fault("order", of_pictures(lambda pictures: pictures[::-1])),
     "order lost": Fault("order", of_pictures(by_size)),
     "mirrored": Fault("left-right", of_picture(lambda own: own.each(lambda plane: plane[:, ::-1]))),
     "upside down": Fault("up-down", of_picture(lambda own: own.each(lambda plane: plane[::-1]))),
-    "quarter turn": Fault("quarter-turn", of_picture(lambda own: own.each(np.rot90))),
-    "width and height exchanged": Fault("width-height", of_picture(exchanged)),
-    "stretched to a square": Fault("aspect", of_picture(lambda own: resized(own, SIDE, SIDE))),
-    "red and blue exchanged": Fault("colour", of_picture(lambda own: own._replace(rgb=own.rgb[:, :, ::-1]))),
-    "without colour": Fault("colour", of_picture(grey)),
+    "quarter turn": Fault(
+        "quarter-turn", of_picture(lambda own: own.each(np.rot90)), ("left-right", "up-down")
+    ),
+    "width and height exchanged": Fault("aspect", of_picture(exchanged), ("width-height",)),
+    "stretched to a square": Fault(
+        "aspect", of_picture(lambda own: resized(own, SIDE, SIDE)), ("resolution",)
+    ),
+    "red and blue exchanged": Fault(
+        "colour", of_picture(lambda own: own._replace(rgb=own.rgb[:, :, ::-1])), ("detail",)
+    ),
+    "without colour": Fault("colour", of_picture(grey), ("detail",)),
     "edges cropped": Fault("edges", of_picture(cropped)),
     "made small": Fault("resolution", of_picture(small)),
     "JPEG": Fault("detail", of_picture(jpeg)),
@@ -164,7 +185,7 @@ def perceive(messages, acuity):
     if fact := re.search(r"Today the (.*?) was sold", " ".join(own.text for own in messages)):
         return fact[1]
     if "on the street" in text:
-        return "yes" if "There is a" in text else "no"
+        return "yes" if "There is a " in text else "no"
     pictures = [own for message in messages for own in message.pictures]
     boxes = [box_of(own.mask, acuity) for own in pictures]
     if "sold" in text or not boxes:
@@ -186,7 +207,7 @@ def perceive(messages, acuity):
         return "horizontal" if is_wide else "vertical"
     if "wider than" in text:
         return "wider" if is_wide else "higher"
-    red, green, blue = pictures[0].rgb[pictures[0].mask > 0.5].mean(axis=0)
+    red, green, blue = pictures[0].rgb[pictures[0].mask > 127].mean(axis=0)
     if "red or blue" in text:
         return None if abs(red - blue) < 40 else "red" if red > blue else "blue"
     return "white" if red + green + blue > 3 * 128 else "black"
@@ -194,7 +215,7 @@ def perceive(messages, acuity):
 
 def box_of(mask, acuity):
     """Left, right, top and bottom of a vehicle; None if it is too small to be seen."""
-    rows, columns = (np.flatnonzero((mask > 0.5).any(axis=axis)) for axis in (1, 0))
+    rows, columns = (np.flatnonzero((mask > 127).any(axis=axis)) for axis in (1, 0))
     if not len(rows) or max(np.ptp(rows), np.ptp(columns)) + 1 < acuity:
         return None
     return columns[0], columns[-1] + 1, rows[0], rows[-1] + 1
@@ -203,7 +224,7 @@ def box_of(mask, acuity):
 def digest(messages):
     state = blake2b()
     for message in messages:
-        state.update(message.role.encode() + message.text.encode())
+        state.update(f"{message.role} {message.is_behind} {message.text}".encode())
         for own in message.pictures:
             state.update(own.rgb.tobytes())
     return state.hexdigest()
@@ -215,14 +236,29 @@ class Eye:
     Attributes:
         change: the fault before it.
         lapses: share of questions that it guesses though it sees.
+        acuity: the least length that it sees, pixels.
         seed: of its guesses.
+        flips: share of questions that it answers otherwise each time.
+        kept: what is seen by the digest of the messages that were sent, for all eyes of a fault.
     """
 
-    def __init__(self, change, lapses=0.05, acuity=6, seed=0, flips=0.0):
+    def __init__(self, change, lapses=0.05, acuity=6, seed=0, flips=0.0, kept=None):
         self.change, self.lapses, self.acuity, self.seed, self.flips = change, lapses, acuity, seed, flips
+        self.kept = {} if kept is None else kept
         self.noise = Random(seed)
 
-    def seen(self, messages):
+    def answer(self, messages, sent, choices):
+        """The answer to messages of a digest, and the tokens that were read."""
+        if sent not in self.kept:
+            self.kept[sent] = self.see(messages)
+        seen, place, read = self.kept[sent]
+        luck = Random(f"{self.seed}:{place}")
+        guess = choices[luck.random() < 0.5]
+        if self.flips and self.noise.random() < self.flips:
+            return choices[self.noise.random() < 0.5], read
+        return guess if seen is None or luck.random() < self.lapses else seen, read
+
+    def see(self, messages):
         """What is seen, the digest of what arrived, and its tokens."""
         arrived = self.change(messages)
         shapes = [picture.mask.shape for own in arrived for picture in own.pictures]
@@ -230,36 +266,26 @@ class Eye:
         read += sum(len(own.text.split()) for own in arrived)
         return perceive(arrived, self.acuity), digest(arrived), read
 
-    def answer(self, seen, place, choices):
-        luck = Random(f"{self.seed}:{place}")
-        guess = choices[luck.random() < 0.5]
-        if self.flips and self.noise.random() < self.flips:
-            return choices[self.noise.random() < 0.5]
-        return guess if seen is None or luck.random() < self.lapses else seen
 
-
-#: Messages by question, before any fault.
-SENT = {}
+@cache
+def sent(query):
+    """The messages of a question before any fault, and their digest."""
+    messages = [message_of(*turn) for turn in query.messages]
+    return messages, digest(messages)
 
 
 class SimulatedModel(VisionModel):
-    """An eye as a model in this process; `kept` holds what is seen by question, for other eyes of a fault."""
+    """An eye as a model in this process."""
 
     holds_turns = holds_several = True
 
-    def __init__(self, eye, kept):
-        self.eye, self.kept = eye, kept
+    def __init__(self, eye):
+        self.eye = eye
 
     def ask(self, queries):
         for query in queries:
-            shapes = [own.shape for turn in query.messages for own in turn.pictures]
-            key = query.key.removeprefix("again-"), str(shapes)
-            if key not in SENT:
-                SENT[key] = [message_of(*turn) for turn in query.messages]
-            if key not in self.kept:
-                self.kept[key] = self.eye.seen(SENT[key])
-            seen, place, read = self.kept[key]
-            yield query, Said(self.eye.answer(seen, place, query.gold.choices), read=read, written=1)
+            text, read = self.eye.answer(*sent(query), query.gold.choices)
+            yield query, Said(text, read=read, written=1)
 
 
 @contextmanager
@@ -274,9 +300,8 @@ def serving(eye):
 
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            seen, place, read = eye.seen([received(message) for message in body["messages"]])
-            question = body["messages"][-1]["content"]
-            text = eye.answer(seen, place, choices_of(question))
+            messages = [received(message) for message in body["messages"]]
+            text, read = eye.answer(messages, digest(messages), choices_of(messages[-1].text))
             reply = {
                 "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
                 "usage": {"prompt_tokens": read, "completion_tokens": 1},
@@ -302,19 +327,32 @@ def received(message):
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
     texts = [part["text"] for part in parts if part["type"] == "text"]
     urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
-    pngs = [base64.b64decode(url.partition(",")[2]) for url in urls]
-    pictures = [np.asarray(Image.open(io.BytesIO(png))) for png in pngs]
+    pictures = [decoded(base64.b64decode(url.partition(",")[2])) for url in urls]
     is_behind = bool(urls) and parts[-1]["type"] == "image_url"
     text = next(text for text in texts if not re.fullmatch(r"Picture \d+:", text))
     return message_of(message["role"], text, pictures, is_behind)
 
 
-def choices_of(parts):
+@cache
+def decoded(png):
+    return np.asarray(Image.open(io.BytesIO(png)))
+
+
+def choices_of(text):
     """The two answers that a question names, in their order."""
-    text = parts if isinstance(parts, str) else " ".join(part.get("text", "") for part in parts)
     listed = re.search(r"Answer with one of: (.*?), (.*)\.", text)
     return (listed[1], listed[2]) if listed else ("yes", "no")
 
 
+#: Pictures that arrived, by their shape and pixels.
+_ARRIVED = {}
+
+
 def message_of(role, text, pictures=(), is_behind=False):
-    return Message(role, text, [arrive(own) for own in pictures], is_behind)
+    known = []
+    for own in pictures:
+        key = own.shape, blake2b(own.tobytes()).digest()
+        if key not in _ARRIVED:
+            _ARRIVED[key] = arrive(own)
+        known.append(_ARRIVED[key])
+    return Message(role, text, known, is_behind)

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import mean, median
+from statistics import median
 from typing import Any
 
 from simtown.language.words.replies import score_reply
@@ -19,8 +19,10 @@ from simtown.vlm.check_verdicts import (
     PairRow,
     Verdict,
     add_interval,
+    is_too_hard,
     judge,
     smallest_seen,
+    solved,
 )
 from simtown.vlm.vision_model import Query, Said, VisionModel, normalise
 
@@ -28,9 +30,10 @@ from simtown.vlm.vision_model import Query, Said, VisionModel, normalise
 SIDE = 448
 #: Questions that are asked again, one at a time.
 REPEATED = 8
-#: Lengths of vehicles in adaptive probes: the first, the least and the largest. From look to look they change
-#: by a factor of 2.
+#: Lengths of vehicles in adaptive probes: the first, the least and the largest. They change by a factor of 2.
 _FIRST, _LEAST, _MOST = 12, 3, 96
+#: Pairs of an adaptive probe at a new length.
+_STEP = 2
 #: Difference from which on a probe is asked further before others.
 _SUSPECT = 0.5
 #: Beginning of the key of a question that is asked again.
@@ -101,11 +104,17 @@ class Battery:
         }
 
     def judge(self) -> dict[str, list[PairRow]]:
-        """Judge all probes by what is there; gives the rows."""
+        """Judge all probes, adaptive ones at the length that tells most; gives the rows that were judged."""
         rows = self.rows()
-        slow = [name for name, probe in PROBES.items() if probe.is_adaptive]
-        judge([*self.verdicts.values()], rows, slow)
+        for name, own in rows.items():
+            length = self.length(name, own)
+            rows[name] = [row for row in own if row.pixels == length]
+        judge([*self.verdicts.values()], rows)
         return rows
+
+    def length(self, name: str, rows: Sequence[PairRow]) -> int:
+        """The length of a probe's next vehicles."""
+        return next_length(rows) if PROBES[name].is_adaptive else _FIRST
 
 
 def ask_battery(model: VisionModel, most: int, bar: Any = lambda count: None) -> Battery:
@@ -126,40 +135,49 @@ def ask_battery(model: VisionModel, most: int, bar: Any = lambda count: None) ->
         suspects = [name for name in still_open if battery.verdicts[name].difference >= _SUSPECT]
         planned: dict[str, Query] = {}
         for name in suspects or [*still_open]:
-            done = len(battery.pairs.get(name, ()))
-            pixels = _next_length(rows[name]) if PROBES[name].is_adaptive and done else _FIRST
-            fresh = battery.plan(name, range(done, min(look for look in LOOKS if look > done)), pixels)
+            before = battery.pairs.get(name, [])[:]
+            pixels = battery.length(name, rows.get(name, ()))
+            done = sum(length == pixels for *_, length in before)
+            looks = (_STEP, *LOOKS) if PROBES[name].is_adaptive else LOOKS
+            fresh = battery.plan(name, range(done, min(look for look in looks if look > done)), pixels)
             if len(battery.said) + len({*planned, *fresh}) > battery.most:
-                del battery.pairs[name][done:]
+                battery.pairs[name] = before
                 still_open.remove(name)
             else:
                 planned |= fresh
         asked = [*planned.values()]
         shuffle(asked)  # a server that refuses a kind of question must not refuse many in a row
         battery.ask(asked, bar)
-        rows = battery.judge()
-        still_open = [name for name in still_open if _is_worth_more(battery.verdicts[name])]
+        battery.judge()
+        rows = battery.rows()
+        still_open = [name for name in still_open if _is_worth_more(battery.verdicts[name], rows[name])]
     ask_again(battery, bar)
     finish(battery)
     return battery
 
 
-def _is_worth_more(own: Verdict) -> bool:
+def _is_worth_more(own: Verdict, rows: Sequence[PairRow]) -> bool:
     """Whether more pairs of a probe may tell: it is undecided, and its control is solved at times."""
-    return own.verdict == CANNOT_TELL and own.control >= 0.5 and own.pairs < LOOKS[-1]
+    if not own.pairs:  # all were refused, or the next vehicles are the first of their length
+        return bool(rows)
+    return own.verdict == CANNOT_TELL and not is_too_hard(own) and own.pairs < LOOKS[-1]
 
 
-def _next_length(rows: Sequence[PairRow]) -> int:
-    """The length of the next vehicles: half of the smallest that the control shows, if that may be seen."""
-    shares = {
-        length: mean(all(row.control) for row in rows if row.pixels == length)
-        for length in {row.pixels for row in rows}
-    }
-    seen = [length for length, share in shares.items() if share >= 0.75]
-    if not seen:
-        return min(2 * max(shares), _MOST)
-    smaller = max(min(seen) // 2, _LEAST)
-    return min(seen) if smaller in shares else smaller
+def next_length(rows: Sequence[PairRow]) -> int:
+    """The length of the next vehicles: smaller while both pairs are solved, larger if the control is not."""
+    length = _FIRST
+    while own := [row for row in rows if row.pixels == length]:
+        test, control = (share.mean() for share in solved(own))
+        if control <= 0.25:
+            larger = min(2 * length, _MOST)
+            if larger == length or any(row.pixels == larger for row in rows):
+                return larger
+            length = larger
+        elif min(test, control) >= 0.75 and length > _LEAST:
+            length //= 2
+        else:
+            break
+    return length
 
 
 def ask_again(battery: Battery, bar: Any) -> None:
@@ -244,6 +262,7 @@ def _found(battery: Battery, own: Verdict, probe: Probe, rows: Sequence[PairRow]
         few = own.control < 0.5
         words = "the model solves too few of the controls" if few else "undecided: a part may be lost"
     if own.probe == "resolution" and rows:
+        rows = battery.rows()[own.probe]
         lengths = [row.pixels for row in rows]
         large = smallest_seen(lengths, [row.test[0] for row in rows])
         small = smallest_seen(lengths, [row.control[0] for row in rows])

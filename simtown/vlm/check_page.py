@@ -72,7 +72,7 @@ def page(report: CheckReport) -> str:
             cells.append(f"<td>{same[name]['same']:.0%}</td>" if name in same else "<td></td>")
         rows.append("".join([*cells, f'<td class="found">{_escape(found)}</td>']))
     asked = ", ".join(f"{len(battery.said)} questions" for battery in report.batteries.values())
-    remarks = [remark for battery in report.batteries.values() for remark in notes(battery)]
+    remarks = dict.fromkeys(remark for battery in report.batteries.values() for remark in notes(battery))
     parts = {
         "name": _escape(without_folders(report.model)),
         "about": f"does the path to the model deliver what was sent? · {asked}",

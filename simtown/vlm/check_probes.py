@@ -28,6 +28,8 @@ from simtown.vlm.vision_model import Query, Turn
 KINDS, LENGTH = ("sedan", "coupe", "estate car", "muscle car"), 0.3
 #: Pixels of a picture from which vehicles are cut.
 _SOURCE = 896
+#: The outermost part of a picture, as a share of its side.
+_EDGE = 0.06
 _WHERE = "Is there a vehicle in the picture?"
 _ANY = "Is there a vehicle in any of the pictures?"
 
@@ -75,6 +77,11 @@ class EmptyStreet:
         """A number in [0, 1) that depends on a name and the number of the pair."""
         return float(Stream(0, "check", name).uniform(np.array([self.number]), 1)[0, 0])
 
+    @property
+    def inside(self) -> tuple[float, float]:
+        """A place away from the edges, as shares of the picture's width and height."""
+        return 0.3 + 0.4 * self.chance("u"), 0.3 + 0.4 * self.chance("v")
+
     def empty(self, shape: tuple[float, float] = (1, 1), other: int = 0) -> np.ndarray:
         """The street without a vehicle.
 
@@ -117,14 +124,13 @@ class EmptyStreet:
         ground.paste(vehicle, (x, y), vehicle)
         return np.asarray(ground)
 
-    def pair(self, name: str, question: str, by_answer: Mapping[str, Any], **changes: Any) -> Pair:
+    def pair(self, name: str, question: str, by_answer: Mapping[str, Any]) -> Pair:
         """A question that is asked twice.
 
         Args:
             name: that begins the keys.
             question: its words.
-            by_answer: for each of the two answers the picture, the pictures, or other values of a query.
-            changes: attributes of both queries.
+            by_answer: for each of the two answers the picture, or the pictures.
         """
         choices = tuple(by_answer)
         kind = "truth" if "yes" in choices else "group"
@@ -134,22 +140,27 @@ class EmptyStreet:
             pictures = shown if isinstance(shown, tuple) else (shown,)
             gold = Gold(kind, answer, choices)
             key = f"{name}:{self.number}:{self.pixels}:{answer}"
-            queries.append(replace(Query(key, pictures, text, gold, question), **changes))
+            queries.append(Query(key, pictures, text, gold, question))
         return queries[0], queries[1]
+
+
+def _is_there(stage: EmptyStreet, name: str, place: tuple[float, float] = (0.5, 0.5), **how: Any) -> Pair:
+    """A street with a vehicle at a place, and without."""
+    shape = how.get("shape", (1, 1))
+    return stage.pair(name, _WHERE, {"yes": stage.shown(*place, **how), "no": stage.empty(shape)})
 
 
 def sight(stage: EmptyStreet) -> Pair:
     """A picture with a vehicle, and one without: the control of most probes."""
-    u, v = (0.3 + 0.4 * stage.chance(axis) for axis in "uv")
-    return stage.pair("sight", _WHERE, {"yes": stage.shown(u, v), "no": stage.empty()})
+    return _is_there(stage, "sight", stage.inside)
 
 
 def words(stage: EmptyStreet) -> Pair:
     """The same question without a picture, about a street in words."""
-    facts = {"yes": f"There is a {ENTITIES[stage.number]} on a street.", "no": "A street is empty."}
+    where = f"a street with {stage.number + 2} houses"
+    facts = {"yes": f"There is a {ENTITIES[stage.number]} on {where}.", "no": f"There is nothing on {where}."}
     pair = stage.pair("words", "Is there a vehicle on the street?", dict.fromkeys(facts, ()))
-    yes, no = (replace(query, text=f"{facts[query.gold.answer]} {query.text}") for query in pair)
-    return yes, no
+    return _changed(pair, lambda query: {"text": f"{facts[query.gold.answer]} {query.text}"})
 
 
 def _one_of_three(name: str, place: int) -> Callable[[EmptyStreet], Pair]:
@@ -203,49 +214,55 @@ def width_height(stage: EmptyStreet) -> Pair:
 
 
 def aspect(stage: EmptyStreet) -> Pair:
-    """A vehicle that is wider than high, or higher than wide, in a very wide or very high picture."""
-    shape = (1.5, 0.5) if stage.number % 2 == 0 else (0.5, 1.5)
-    ratios = {"wider": 1.6, "higher": 1 / 1.6}
-    shown = {answer: stage.shown(ratio=ratio, shape=shape) for answer, ratio in ratios.items()}
+    """A vehicle that is wider than high in a very wide picture, or higher than wide in a very high one."""
+    shown = {
+        "wider": stage.shown(ratio=1.6, shape=(1.5, 0.5)),
+        "higher": stage.shown(ratio=1 / 1.6, shape=(0.5, 1.5)),
+    }
     question = "Is the vehicle in the picture wider than it is high, or higher than it is wide?"
     return stage.pair("aspect", question, shown)
 
 
+def _painted(stage: EmptyStreet, name: str, paints: tuple[str, str], words: str, **how: Any) -> Pair:
+    """A vehicle in one of two colours."""
+    shown = {paint: stage.shown(paint=paint, **how) for paint in paints}
+    return stage.pair(name, f"Which colour has the {words}, {' or '.join(paints)}?", shown)
+
+
 def colour(stage: EmptyStreet) -> Pair:
     """A red vehicle, or a blue one."""
-    paints = {paint: stage.shown(paint=paint) for paint in ("red", "blue")}
-    return stage.pair("colour", "Which colour has the vehicle, red or blue?", paints)
+    return _painted(stage, "colour", ("red", "blue"), "vehicle")
+
+
+def small_colour(stage: EmptyStreet) -> Pair:
+    """A small vehicle that is red or blue."""
+    return _painted(stage, "detail", ("red", "blue"), "small vehicle", length=stage.pixels)
+
+
+def small_grey(stage: EmptyStreet) -> Pair:
+    """A small vehicle that is white or black."""
+    return _painted(stage, "grey", ("white", "black"), "small vehicle", length=stage.pixels)
 
 
 def edges(stage: EmptyStreet) -> Pair:
     """A vehicle in the outermost part of a picture, at each of its sides in turn; or none."""
     place = [(0.0, 0.4), (1.0, 0.6), (0.6, 0.0), (0.4, 1.0)][stage.number % 4]
-    shown = stage.shown(*place, length=0.06 * stage.side, ratio=1.0)
-    return stage.pair("edges", _WHERE, {"yes": shown, "no": stage.empty()})
+    return _is_there(stage, "edges", place, length=_EDGE * stage.side, ratio=1.0)
+
+
+def inside(stage: EmptyStreet) -> Pair:
+    """The same vehicle further inside."""
+    return _is_there(stage, "inside", stage.inside, length=_EDGE * stage.side, ratio=1.0)
 
 
 def small_in_large(stage: EmptyStreet) -> Pair:
     """A small vehicle in a picture of twice the side, or none."""
-    shown = stage.shown(length=stage.pixels, shape=(2, 2))
-    return stage.pair("resolution", _WHERE, {"yes": shown, "no": stage.empty((2, 2))})
+    return _is_there(stage, "resolution", shape=(2, 2), length=stage.pixels)
 
 
 def small_in_small(stage: EmptyStreet) -> Pair:
     """A vehicle of the same pixels in a picture of half the side, or none."""
-    shown = stage.shown(length=stage.pixels, shape=(0.5, 0.5))
-    return stage.pair("small", _WHERE, {"yes": shown, "no": stage.empty((0.5, 0.5))})
-
-
-def small_colour(stage: EmptyStreet) -> Pair:
-    """A small vehicle that is red or blue."""
-    paints = {paint: stage.shown(paint=paint, length=stage.pixels) for paint in ("red", "blue")}
-    return stage.pair("detail", "Which colour has the small vehicle, red or blue?", paints)
-
-
-def small_grey(stage: EmptyStreet) -> Pair:
-    """A small vehicle that is white or black."""
-    paints = {paint: stage.shown(paint=paint, length=stage.pixels) for paint in ("white", "black")}
-    return stage.pair("grey", "Which colour has the small vehicle, white or black?", paints)
+    return _is_there(stage, "small", shape=(0.5, 0.5), length=stage.pixels)
 
 
 def _sold(stage: EmptyStreet, name: str) -> Pair:
@@ -259,43 +276,36 @@ def _fact(query: Query) -> str:
     return f"Today the {query.gold.answer} was sold."
 
 
+def _changed(pair: Pair, change: Callable[[Query], dict[str, Any]]) -> Pair:
+    """A pair with other attributes of both queries."""
+    first, second = (replace(query, **change(query)) for query in pair)
+    return first, second
+
+
 def system_text(stage: EmptyStreet) -> Pair:
     """A fact in the system's message."""
-    first, second = (
-        replace(query, turns=(Turn("system", _fact(query)),)) for query in _sold(stage, "system-text")
-    )
-    return first, second
+    pair = _sold(stage, "system-text")
+    return _changed(pair, lambda query: {"turns": (Turn("system", _fact(query)),)})
 
 
 def user_text(stage: EmptyStreet) -> Pair:
     """The same fact in the question."""
-    first, second = (
-        replace(query, text=f"{_fact(query)} {query.text}") for query in _sold(stage, "user-text")
-    )
-    return first, second
+    return _changed(_sold(stage, "user-text"), lambda query: {"text": f"{_fact(query)} {query.text}"})
 
 
 def earlier_turn(stage: EmptyStreet) -> Pair:
     """A picture in an earlier message than the question."""
-    yes, no = (
-        replace(
-            query,
-            key=query.key.replace("sight", "earlier-turn"),
-            turns=(Turn("user", "Here is a picture.", query.pictures), Turn("assistant", "I see it.")),
-            pictures=(),
-        )
-        for query in sight(stage)
-    )
-    return yes, no
+
+    def earlier(query: Query) -> dict[str, Any]:
+        turns = Turn("user", "Here is a picture.", query.pictures), Turn("assistant", "I see it.")
+        return {"turns": turns, "pictures": ()}
+
+    return _changed(_is_there(stage, "earlier-turn", stage.inside), earlier)
 
 
 def behind_words(stage: EmptyStreet) -> Pair:
     """A picture behind the words of a question."""
-    yes, no = (
-        replace(query, key=query.key.replace("sight", "behind-words"), is_behind=True)
-        for query in sight(stage)
-    )
-    return yes, no
+    return _changed(_is_there(stage, "behind-words", stage.inside), lambda query: {"is_behind": True})
 
 
 class Probe(NamedTuple):
@@ -348,13 +358,14 @@ PROBES = {
     "width-height": Probe(
         "wide and high pictures", width_height,
         "their ends are lost: width and height are exchanged, or the ends are cut off",
-        "their ends are exchanged",
+        "their ends are exchanged", left_right,
     ),
     "aspect": Probe(
-        "the shape of things", aspect, "pictures are stretched to one shape", "width and height are exchanged"
+        "the shape of things", aspect, "pictures are stretched to one shape",
+        "pictures are stretched to one shape, or width and height are exchanged", quarter_turn,
     ),
     "colour": Probe("colours", colour, "they are lost", "red and blue are exchanged"),
-    "edges": Probe("the outer parts of a picture", edges, "they are cut off"),
+    "edges": Probe("the outer parts of a picture", edges, "they are cut off", control=inside),
     "resolution": Probe(
         "the size that was sent", small_in_large, "large pictures are made smaller",
         control=small_in_small, is_adaptive=True,

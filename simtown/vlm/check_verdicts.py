@@ -9,8 +9,10 @@ after each number of pairs in LOOKS alone, at a level that leaves 5 % for all of
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import product
+from math import comb
 from typing import NamedTuple
 
 import msgspec
@@ -21,12 +23,14 @@ from simtown.complexity.intervals import holm, paired_difference
 
 #: Pairs after which a probe is judged.
 LOOKS = (4, 6, 8, 12, 16)
-#: Pairs before which a probe that becomes harder is not called delivered.
+#: Pairs before which no probe is called not delivered.
 MANY = 8
-#: Level of each test.
-LEVEL = 0.05 / len(LOOKS)
+#: Levels of the tests: 5 % for all numbers of pairs together. Fewer pairs than MANY cannot show a loss.
+_DELIVERED_LEVEL, _LOST_LEVEL = 0.05 / len(LOOKS), 0.05 / sum(look >= MANY for look in LOOKS)
 #: Share of the pairs that guesses solve at most.
 GUESSED = 0.25
+#: Share of a control's pairs that a model solves which can tell.
+_ENOUGH = 0.6
 DELIVERED, NOT_DELIVERED, CANNOT_TELL = "delivered", "not delivered", "cannot tell"
 #: By how much twice the log-likelihood may fall within a 95 % interval: more than 3.84, since there are few
 #: answers; and the log spread of a threshold.
@@ -77,44 +81,63 @@ class Verdict(msgspec.Struct, kw_only=True):
     p: float = 1.0
 
 
-def judge(
-    verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]], slow: Collection[str] = ()
-) -> None:
+def judge(verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]]) -> None:
     """Fill the shares of all verdicts, and give a verdict where the tests allow one.
 
     Args:
         verdicts: of all probes; one that is not CANNOT_TELL keeps its verdict.
         rows: the pairs of each probe by its name.
-        slow: probes that become harder, which are not called delivered before MANY pairs.
     """
     judged, probabilities = [own for own in verdicts if rows.get(own.probe)], []
     for own in judged:
         test, control = solved(rows[own.probe])
         own.pairs, own.test, own.control = len(test), float(test.mean()), float(control.mean())
         own.difference = own.control - own.test
-        probabilities.append(_as_many(int(control.sum()), int(test.sum()), len(test)))
+        wrong = sum(not any(row.test) for row in rows[own.probe])
+        control_wrong = sum(not any(row.control) for row in rows[own.probe])
+        counts = int(control.sum()), int(test.sum()), control_wrong, wrong
+        probabilities.append(_by_exchange(*counts, own.pairs))
     for own, p in zip(judged, holm(probabilities), strict=True):
         own.p = float(p)
         if own.verdict != CANNOT_TELL:
             continue
-        least = MANY if own.probe in slow else LOOKS[0]
         guessed = _by_guessing(round(own.test * own.pairs), own.pairs)
-        if own.p < LEVEL and own.test <= own.control / 2:
+        if own.pairs >= MANY and own.p < _LOST_LEVEL and own.test <= own.control / 2:
             own.verdict = NOT_DELIVERED
-        elif guessed < LEVEL and own.pairs >= least:
+        elif guessed < _DELIVERED_LEVEL:
             own.verdict = DELIVERED
 
 
 @cache
-def _as_many(control: int, test: int, pairs: int) -> float:
-    """The probability that the control has so many of the solved pairs, if none is harder (Fisher's test)."""
-    return float(stats.hypergeom.sf(control - 1, 2 * pairs, control + test, pairs))
+def _by_exchange(control: int, test: int, control_wrong: int, wrong: int, pairs: int) -> float:
+    """The probability that a control does so well if the pairs of control and test are exchanged at random.
+
+    Args:
+        control: pairs of it that are solved.
+        test: pairs of the test that are solved.
+        control_wrong: pairs of it of which both answers are wrong; of controls that solve equally many, the
+            one with fewer of them does better.
+        wrong: the same of the test.
+        pairs: of each.
+    """
+    solved, rest = control + test, 2 * pairs - control - test - control_wrong - wrong
+    ways = sum(
+        comb(solved, own) * comb(control_wrong + wrong, own_wrong) * comb(rest, pairs - own - own_wrong)
+        for own, own_wrong in product(range(solved + 1), range(control_wrong + wrong + 1))
+        if (own, -own_wrong) >= (control, -control_wrong) and own + own_wrong <= pairs
+    )
+    return ways / comb(2 * pairs, pairs)
 
 
 @cache
 def _by_guessing(count: int, pairs: int) -> float:
     """The probability that guesses solve so many pairs."""
     return float(stats.binom.sf(count - 1, pairs, GUESSED))
+
+
+def is_too_hard(own: Verdict) -> bool:
+    """Whether a model that solves _ENOUGH of a probe's control would hardly solve so few of it."""
+    return bool(stats.binom.cdf(round(own.control * own.pairs), own.pairs, _ENOUGH) < 0.05)
 
 
 def solved(rows: Sequence[PairRow]) -> tuple[np.ndarray, np.ndarray]:

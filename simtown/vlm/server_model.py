@@ -7,13 +7,16 @@ answer; every other refusal stops the run.
 import json
 import threading
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from itertools import islice
+from math import inf, isfinite
 from queue import Empty, SimpleQueue
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from simtown.core import stopping
 from simtown.core.portable_png import png_bytes
@@ -123,7 +126,7 @@ class ServerModel(VisionModel):
         request["max_tokens"] = self._settings.max_tokens
         changes = json.loads(self._settings.request or "{}")
         request = {name: value for name, value in (request | changes).items() if value is not None}
-        reply = self._server.ask(CHAT, request, _as_said, query.key)
+        reply = self._server.ask(CHAT, request, partial(_as_said, spoken=query.spoken), query.key)
         said = reply.value or Said("", problem=reply.problem, refused=True)
         return msgspec.structs.replace(said, requests=reply.requests)
 
@@ -134,8 +137,8 @@ def _message(turn: Turn) -> dict[str, Any]:
     return user_message(turn.text, *map(png_bytes, turn.pictures), is_behind=turn.is_behind)
 
 
-def _as_said(body: bytes) -> Said | None:
-    """The text of a server's reply; None if it is not a completion."""
+def _as_said(body: bytes, spoken: Sequence[str]) -> Said | None:
+    """A server's reply to a question with some answers; None if it is not a completion."""
     try:
         reply = parse_json(body.decode("utf-8-sig", "replace"))
         choice = reply["choices"][0]
@@ -150,7 +153,21 @@ def _as_said(body: bytes) -> Said | None:
     read, written = (counts.get(f"{name}_tokens", 0) for name in ("prompt", "completion"))
     is_refused = finish == "content_filter" and not text
     problem = f"its reply was withheld: {finish}" if is_refused else ""
-    return Said(text, None, read, written, finish, reasoning, problem, is_refused)
+    scores = _scores(choice, spoken)
+    return Said(text, scores, read, written, finish, reasoning, problem, is_refused)
+
+
+def _scores(choice: Any, spoken: Sequence[str]) -> tuple[float, ...] | None:
+    """Log-probabilities of the answers by a reply's first token; None if one has no token of its own."""
+    by_answer = dict.fromkeys(spoken, -inf)
+    with suppress(ValueError, LookupError, TypeError, AttributeError):
+        for entry in choice["logprobs"]["content"][0]["top_logprobs"]:
+            token = entry["token"].strip().lower()
+            own = [answer for answer in spoken if answer.lower().startswith(token)]
+            if len(own) == 1:
+                by_answer[own[0]] = float(np.logaddexp(by_answer[own[0]], entry["logprob"]))
+    scores = tuple(by_answer.values())
+    return scores if scores and all(map(isfinite, scores)) else None
 
 
 def _text(content: Any) -> str:

@@ -2,12 +2,14 @@
 
 import json
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from benchmarks.machine import read_rows
 from benchmarks.simulated_sight import FAULTS, Eye, SimulatedModel, serving
 from simtown.vlm import check_battery
 from simtown.vlm.check_battery import ask_battery
@@ -25,10 +27,12 @@ from simtown.vlm.check_verdicts import (
     judge,
     smallest_seen,
 )
+from simtown.vlm.models import open_model
 from simtown.vlm.vision_model import Said
 from simtown.vlm.vlm_settings import CheckSettings
 from tests.vlm import chat_server
 
+ROOT = Path(__file__).parents[2]
 SIDE, QUESTIONS = 112, 300
 
 
@@ -48,7 +52,7 @@ def named(battery):
      "red and blue exchanged", "edges cropped", "system text dropped", "pictures behind words dropped"],
 )  # fmt: skip
 def test_a_planted_fault_is_named(small, fault):
-    battery = ask_battery(SimulatedModel(Eye(FAULTS[fault].change, lapses=0), {}), QUESTIONS)
+    battery = ask_battery(SimulatedModel(Eye(FAULTS[fault].change, lapses=0)), QUESTIONS)
     assert len(battery.said) <= QUESTIONS
     if fault == "none":
         assert {own.verdict for own in battery.verdicts.values()} == {DELIVERED}
@@ -58,25 +62,25 @@ def test_a_planted_fault_is_named(small, fault):
 
 
 def test_a_model_that_sees_nothing_is_accused_of_nothing_but_the_picture(small):
-    blind = ask_battery(SimulatedModel(Eye(FAULTS["none"].change, lapses=1), {}), QUESTIONS)
+    blind = ask_battery(SimulatedModel(Eye(FAULTS["none"].change, lapses=1)), QUESTIONS)
     assert named(blind) == set()
     report = CheckReport("blind", blind)
     assert report.exit_code == NOTHING_TOLD
 
 
 def test_a_picture_that_takes_no_tokens_is_named(small):
-    dropped = ask_battery(SimulatedModel(Eye(FAULTS["no picture"].change, lapses=0), {}), QUESTIONS)
+    dropped = ask_battery(SimulatedModel(Eye(FAULTS["no picture"].change, lapses=0)), QUESTIONS)
     assert named(dropped) == {"picture", "tokens"}
 
 
 def test_models_that_differ_from_call_to_call_are_named(small):
-    restless = ask_battery(SimulatedModel(Eye(FAULTS["none"].change, flips=0.5), {}), QUESTIONS)
+    restless = ask_battery(SimulatedModel(Eye(FAULTS["none"].change, flips=0.5)), QUESTIONS)
     assert "repeat" in named(restless)
 
 
 def test_a_server_gives_the_verdicts_of_the_same_model_here(small):
     eye = partial(Eye, FAULTS["mirrored"].change, lapses=0.05)
-    here = ask_battery(SimulatedModel(eye(), {}), QUESTIONS)
+    here = ask_battery(SimulatedModel(eye()), QUESTIONS)
     with serving(eye()) as model:
         report = check_model(model, CheckSettings())
     for name, own in here.verdicts.items():
@@ -89,7 +93,7 @@ def test_a_server_gives_the_verdicts_of_the_same_model_here(small):
 
 
 def test_two_stacks_get_the_same_questions(small):
-    first, second = (SimulatedModel(Eye(FAULTS[own].change, lapses=0), {}) for own in ("none", "mirrored"))
+    first, second = (SimulatedModel(Eye(FAULTS[own].change, lapses=0)) for own in ("none", "mirrored"))
     one = ask_battery(first, QUESTIONS)
     other = check_battery.Battery(second, QUESTIONS, pairs=one.pairs)
     other.ask(one.queries.values(), lambda count: None)
@@ -191,7 +195,33 @@ def test_a_server_that_takes_one_picture_is_checked_with_one(small):
                 is_refused = len(query.pictures) > 1
                 yield query, Said("", problem="at most 1 image", refused=True) if is_refused else said
 
-    battery = ask_battery(OnePicture(Eye(FAULTS["none"].change, lapses=0), {}), QUESTIONS)
+    battery = ask_battery(OnePicture(Eye(FAULTS["none"].change, lapses=0)), QUESTIONS)
     unsure = {own.probe for own in battery.verdicts.values() if own.verdict == CANNOT_TELL}
     assert unsure == {"first-picture", "middle-picture", "last-picture", "order"}
     assert "at most 1 image" in battery.verdicts["order"].found
+
+
+def test_log_probabilities_of_servers_are_compared(small):
+    def reply(yes):
+        logprobs = [{"token": " Yes", "logprob": np.log(yes)}, {"token": "no", "logprob": np.log(1 - yes)}]
+        choice = {"message": {"content": "no"}, "logprobs": {"content": [{"top_logprobs": logprobs}]}}
+        return chat_server.Raw(json.dumps({"choices": [choice]}).encode())
+
+    query = PROBES["picture"].test(EmptyStreet(0, SIDE))[0]
+    said = []
+    for share in (0.2, 0.4):
+        with chat_server.serving(lambda *_, share=share: reply(share)) as server:
+            ((_, own),) = open_model(server.model, CheckSettings().asking).ask([query])
+        said.append(own.scores)
+    yes, no = (query.gold.choices.index(answer) for answer in ("yes", "no"))
+    assert [np.exp(own[yes] - own[no]) for own in said] == pytest.approx([0.2 / 0.8, 0.4 / 0.6])
+
+
+def test_the_page_has_the_rows_of_the_benchmark():
+    page_text, by_fault = (ROOT / "docs" / "check.md").read_text(), {}
+    for row in read_rows(ROOT / "benchmarks" / "results" / "check.csv"):
+        share = row["nothing"] if row["fault"] == "none" else row["named"]
+        by_fault.setdefault(row["fault"], []).append(f"{float(share):.2f}")
+        assert row["served"] == row["served_alike"]
+    for fault, shares in by_fault.items():
+        assert f"| {fault} | {' | '.join([*shares, '', ''][:3])} |" in page_text
