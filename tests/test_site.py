@@ -59,3 +59,11 @@ def test_every_picture_of_a_page_is_there_and_has_a_text():
                 if not picture.exists() or 'alt="' not in tag:
                     missing.append((path.relative_to(SITE).as_posix(), tag))
     assert missing == []
+
+
+def test_only_figures_turn_dark():
+    """Pictures of streets, also those that play, look the same in both modes."""
+    pages = (path.read_text(encoding="utf-8") for path in SITE.rglob("*.html"))
+    charts = {tag for page in pages for tag in re.findall(r'<img\b[^>]*class="[^"]*chart[^>]*>', page)}
+    assert charts
+    assert [tag for tag in charts if not re.search(r'src="[^"]+\.png"', tag)] == []
