@@ -131,8 +131,8 @@ def mark_pictures(app, document):
             with Image.open(path) as picture:
                 if picture.width > 800 and "width" not in image and "sd-card-img-top" not in image["classes"]:
                     image["width"] = "100%"
-                # of all pictures, only matplotlib's have an alpha
-                if picture.mode == "RGBA" and not path.stem.startswith(HEAT_MAPS):
+                # of all PNGs, only matplotlib's have an alpha; so have WebPs that play, which are no charts
+                if (path.suffix, picture.mode) == (".png", "RGBA") and not path.stem.startswith(HEAT_MAPS):
                     image["classes"].append("chart")
 
 

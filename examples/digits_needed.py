@@ -22,5 +22,6 @@ for sentence in found.sentences():
 # The figure
 # ----------
 # Dots are seeds, the bar is the interval of the need.
-found.plot()
+figure, axes = plt.subplots(figsize=(5, 3.5), layout="constrained")
+found.plot(axes)
 plt.show()

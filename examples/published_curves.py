@@ -9,6 +9,8 @@ examples for 90 %, and how many times fewer? Needs scipy and matplotlib.
 import csv
 import io
 
+import matplotlib.pyplot as plt
+
 from simtown import needs
 
 TABLE = """model,run,50,100,200,400,800,1200
@@ -31,4 +33,6 @@ print("times as many:", needs.compare(found["ridge"], found["nearest neighbour"]
 # %%
 # The figure
 # ----------
-found["ridge"].plot()
+figure, axes = plt.subplots(figsize=(5, 3.5), layout="constrained")
+found["ridge"].plot(axes)
+plt.show()

@@ -59,6 +59,27 @@ def test_programs_and_commands_of_a_page_exist_with_their_options(page):
         assert whole, f"simtown {' '.join(words)}"
 
 
+def anchors_of(page):
+    """The anchors that GitHub gives to the headings of a page."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_links_between_pages_of_the_repository_lead_somewhere():
+    """Also of those that Sphinx does not read; it makes families/, worlds/ and reference/."""
+    broken, tops = [], ("*.md", "simtown/**/*.md", "environments/**/*.md")
+    for page in [*PAGES, *(page for top in tops for page in ROOT.glob(top))]:
+        text = re.sub(r"^```.*?^```|`[^`\n]*`", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
+        for target, anchor in re.findall(r"\]\(([^)#\s:]*)(?:#([^)\s]*))?\)", text):
+            there = page.parent / target if target else page
+            made = {"families", "worlds", "reference", "examples"} & {*Path(target).parts[:-1]}
+            known = there.suffix != ".md" or not anchor or (there.exists() and anchor in anchors_of(there))
+            if not made and not (there.exists() and known):
+                broken.append((page.relative_to(ROOT).as_posix(), target, anchor))
+    assert broken == []
+
+
 def test_the_map_of_the_code_names_every_package_and_nothing_else():
     map_of_code = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("```")[1]
     names = re.findall(r"\w+\.py|(?<=[\s/(])\w+(?=/)", map_of_code)

@@ -4,6 +4,7 @@ import html
 import os
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -34,6 +35,20 @@ def test_no_page_shows_a_path_a_warning_or_a_progress_bar():
     assert [each for each in found if not (each[0].startswith("reference/") and "Traceback" in each[1])] == []
 
 
+def test_every_link_within_the_site_leads_somewhere():
+    pages = {path: path.read_text(encoding="utf-8") for path in SITE.rglob("*.html")}
+    anchors = {path: {*re.findall(r'\b(?:id|name)="([^"]*)"', page)} for path, page in pages.items()}
+    broken = set()
+    for path, page in pages.items():
+        for link in re.findall(r'<a\b[^>]*\bhref="([^"]+)"', page):
+            target, _, anchor = unquote(html.unescape(link)).partition("#")
+            if not re.match(r"\w+:", target):
+                there = (path.parent / target.partition("?")[0]).resolve() if target else path
+                if not there.exists() or (anchor and there in anchors and anchor not in anchors[there]):
+                    broken.add((path.relative_to(SITE).as_posix(), link))
+    assert sorted(broken) == []
+
+
 def test_every_picture_of_a_page_is_there_and_has_a_text():
     missing = []
     for path in SITE.rglob("*.html"):
@@ -44,3 +59,11 @@ def test_every_picture_of_a_page_is_there_and_has_a_text():
                 if not picture.exists() or 'alt="' not in tag:
                     missing.append((path.relative_to(SITE).as_posix(), tag))
     assert missing == []
+
+
+def test_only_figures_turn_dark():
+    """Pictures of streets, also those that play, look the same in both modes."""
+    pages = (path.read_text(encoding="utf-8") for path in SITE.rglob("*.html"))
+    charts = {tag for page in pages for tag in re.findall(r'<img\b[^>]*class="[^"]*chart[^>]*>', page)}
+    assert charts
+    assert [tag for tag in charts if not re.search(r'src="[^"]+\.png"', tag)] == []

@@ -6,6 +6,7 @@ docs/conf.py calls `write` whenever the site is built; `python -m tools.families
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -179,7 +180,8 @@ def accuracies(name: str) -> Iterator[str]:
         yield f"| `{model}` | {row[model]} | {row[f'{model} low']} to {row[f'{model} high']} |"
     yield f"| the stored program on the stored scene | {row['oracle']} | |"
     yield ""
-    yield f"{row['n']} test questions; {machine.split(';')[0]} (`python benchmarks/families.py`)."
+    trained_on = re.sub(r"(\d)(\d{3})\b", r"\1,\2", machine.partition(";")[0]).replace("entities", "kinds")
+    yield f"{row['n']} test questions. Models learned from {trained_on} (`python benchmarks/families.py`)."
     yield "So short a training is too little for `cnn-lstm` in most families."
 
 

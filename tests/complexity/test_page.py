@@ -152,14 +152,16 @@ def test_a_condition_is_a_line_beside_the_published_grid(tmp_path):
     results = Results(tmp_path)
     # the main grid has five seeds, of which the first three are compared
     results.runs = lambda folder: runs_of(needs[folder], 5 if folder == MAIN_GRID else 3)
-    *_, uniform, published, zipf = conditions.compared(results, conditions.COMPARISONS["skew"]).splitlines()
-    assert uniform.startswith("| Uniform |")
-    assert uniform.endswith("| – |")
-    assert "; 1 (" in published
-    assert "5 seeds" not in published
-    few, many, _, difference = [cell.strip() for cell in zipf.split("|")[2:-1]]
-    assert 1.8 < float(few.split("; ")[1].split()[0]) < 2.2
-    assert 7 < float(many.split("; ")[1].split()[0]) < 9
+    lines = conditions.compared(results, conditions.COMPARISONS["skew"]).splitlines()
+    head, _, few, many, _, difference = ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines)
+    assert head == ["kinds", "Uniform", "Visual Genome", "Zipf 2"]
+    uniform, published, zipf = few[1:]
+    assert "×" not in uniform
+    assert "; × 1 (" in published
+    assert 1.8 < float(zipf.split("× ")[1].split()[0]) < 2.2
+    assert 7 < float(many[3].split("× ")[1].split()[0]) < 9
+    assert difference[1] == "–"
+    difference = difference[3]
     assert abs(float(difference.split()[0]) - np.log(4) / np.log(31 / 5)) < 0.1
     assert difference.endswith(", decided")
 

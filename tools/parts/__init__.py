@@ -12,7 +12,7 @@ from tools.parts.results import LARGER, LITERAL, MAIN_GRID, Results
 PARTS: dict[str, Callable[[Results], str]] = {
     part.__name__: part
     for part in (
-        *(speed.drawing, speed.on_card, speed.making, speed.ledger, speed.reading, speed.scale),
+        *(speed.drawing, speed.on_card, speed.making, speed.reading, speed.scale),
         *(tables.panel, tables.worlds),
         *(tables.both, tables.chance),
         *(beside.search, beside.shares, beside.devices, beside.growth, conditions.axes),

@@ -101,7 +101,7 @@ def _of_two_kinds(subject: np.ndarray, obj: np.ndarray) -> np.ndarray:
     return scene / scene.sum()
 
 
-#: Commands of growth.csv that docs/performance.md shows; the file has all.
+#: Commands of growth.csv that docs/scale.md shows; the file has all.
 EVERYDAY = ("generate", "epoch", "verify", "audit", "export parquet", "fit --no-cache", "fit")
 
 

@@ -4,6 +4,7 @@ drawn more often, and how much can be seen of it.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ import numpy as np
 
 from simtown.complexity.estimate import estimate
 from simtown.complexity.finished_runs import Run, keep_complete_sizes
-from simtown.complexity.quantities import Findings
+from simtown.complexity.quantities import Exponent, Findings
 from simtown.core.tables import Table
 from tools.parts.results import MAIN, MAIN_GRID, STRUCTURED, UNSTRUCTURED, Results, isotonic
 
@@ -61,7 +62,6 @@ class Comparison:
     The first is the one that the others are compared with.
     """
 
-    title: str
     model: str
     conditions: dict[str, Condition]
 
@@ -89,7 +89,6 @@ _SEEN = {
 #: By the name of the part and the figure.
 COMPARISONS = {
     "skew": Comparison(
-        "frequencies",
         STRUCTURED,
         {
             "Uniform": cells_of("skew/uniform"),
@@ -98,7 +97,6 @@ COMPARISONS = {
         },
     ),
     "shown": Comparison(
-        "what is asked and shown",
         STRUCTURED,
         {
             "One axis, every weather": cells_of(MAIN_GRID),
@@ -107,35 +105,41 @@ COMPARISONS = {
         },
     ),
     "worded": Comparison(
-        "questions",
         UNSTRUCTURED,
         {"One phrasing": cells_of(MAIN_GRID), "Several phrasings": cells_of("conditions/phrasing-varied")},
     ),
-    "visible-pbn": Comparison("vehicles asked about", STRUCTURED, _SEEN),
-    "visible-cnn-lstm": Comparison("vehicles asked about", UNSTRUCTURED, _SEEN),
+    "visible-pbn": Comparison(STRUCTURED, _SEEN),
+    "visible-cnn-lstm": Comparison(UNSTRUCTURED, _SEEN),
 }
 
 
 def compared(results: Results, comparison: Comparison) -> str:
-    """A line for each condition: its needs by world, with the ratio to the first line's, and its exponent."""
+    """A line for each world: the need under each condition, and how many times the first one's it is.
+
+    Two lines with exponents follow.
+    """
     report = comparison.report(results)
     first = next(iter(comparison.conditions))
     needed = {(x.model, x.entities): x for x in isotonic(report.rows)}
     ratios = {(x.upper, x.entities): x for x in isotonic(report.ratios)}
     exponents = {x.model: x for x in isotonic(report.exponents)}
-    worlds = sorted({entities for _, entities in needed})
     lines = []
-    for name in comparison.conditions:
-        line = [name]
-        for world in ((name, entities) for entities in worlds):
-            need, ratio = needed.get(world), ratios.get(world)
-            line.append(f"{need}, {need.seeds_fewest} seeds" + f"; {ratio} ×" * bool(ratio) if need else "–")
-        difference = exponents.get(f"{name} - {first}")
-        line.append(str(exponents.get(name, "–")))
-        line.append(f"{difference}, {difference.verdict}" if difference else "–")
+    for entities in sorted({entities for _, entities in needed}):
+        line = [str(entities)]
+        for world in ((name, entities) for name in comparison.conditions):
+            times = f"; × {ratios[world]}" if world in ratios else ""
+            line.append(f"{needed[world]}{times}" if world in needed else "–")
         lines.append(line)
-    head = [*(f"{entities} entities" for entities in worlds), "exponent", "less the first line's"]
-    return Table([comparison.title, *head], lines).markdown(1)
+    differences = [exponents.get(f"{name} - {first}") for name in comparison.conditions]
+    lines.append(["exponent", *(_short(exponents.get(name)) for name in comparison.conditions)])
+    verdicts = (f"{_short(x)}, {x.verdict}" if x else "–" for x in differences)
+    lines.append(["less the first one's", *verdicts])
+    return Table(["kinds", *comparison.conditions], lines).markdown(1)
+
+
+def _short(exponent: Exponent | None) -> str:
+    """An exponent without the share of replicates that know it."""
+    return re.sub(r"\(interval unknown: .*?\)", "(interval unknown)", str(exponent)) if exponent else "–"
 
 
 def axes(results: Results) -> str:
@@ -160,5 +164,5 @@ def axes(results: Results) -> str:
         if all(columns[column].keys() == set(SEEDS) for column in shown):
             means = [f"{sum(columns[column].values()) / len(SEEDS):.3f}" for column in shown]
             lines.append([entities, f"{size:,}", *means])
-    head = ["entities", "examples", "one axis", *(f"two axes: {axis}" for axis in AXES)]
+    head = ["kinds", "examples", "one axis", *(f"two axes: {axis}" for axis in AXES)]
     return Table(head, lines).markdown(0)

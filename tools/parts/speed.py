@@ -71,18 +71,6 @@ def making(results: Results) -> str:
     return Table(["", *head], lines).markdown(1)
 
 
-def ledger(results: Results) -> str:
-    """Processor time of each measure by commit, of that at the pinned commit; and seconds from the clone."""
-    lines: dict[str, dict[str, str]] = {}
-    for row in results.csv("ledger.csv"):
-        cells = lines.setdefault(row["commit"], {"against": row["against"]})
-        cells[row["measure"]] = row["ratio"] or number(row["here"])
-    measures = ("against", "draw", "sample", "ask", "read", "step", "score", "clone", "clone, processors")
-    body = [[commit, *(cells.get(measure, "") for measure in measures)] for commit, cells in lines.items()]
-    head = [*measures[:-2], "1,000 examples, s", "of processors"]
-    return Table(["commit", *head], body).markdown(2)
-
-
 #: Loaders of reading.csv that benchmarks/reading.py still measures, as a page names them.
 LOADERS = {
     "simtown": "`data.train.torch()`",
