@@ -15,7 +15,7 @@ from simtown.scenes.sequence import Sequence
 
 #: Metres by which the camera of a picture may stand aside, back and up, and its steps along each axis: these
 #: are short beside the room, so that a place says little about a step.
-CAMERA_ROOM, CAMERA_STEPS = (4.0, 3.5, 3.0), ((1.2, 2.4), (1.1, 1.4), (1.1, 1.3))
+CAMERA_ROOM, CAMERA_STEPS = (4.5, 3.5, 3.0), ((1.1, 1.6), (1.1, 1.4), (1.1, 1.3))
 #: Metres to either side of a camera at a corner, and back and up; it looks at a point of the middle of the
 #: road or beyond.
 CORNERS, _CORNER_ROOM, _LOOKS_AT = (3.0, 9.0), (1.0, 0.8), 3.0
