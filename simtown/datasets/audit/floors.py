@@ -55,7 +55,8 @@ def floor_findings(dataset: Dataset, name: str) -> Iterator[Finding]:
 
     split = dataset[name]
     blocks = []
-    for rows in np.split(np.arange(min(len(split), MOST) // 2 * 2), range(_BLOCK, MOST, _BLOCK)):
+    count = min(len(split), MOST) // 2 * 2
+    for rows in np.split(np.arange(count), range(_BLOCK, count, _BLOCK)):
         columns = split.rows(_COLUMNS, rows)
         blocks.append([columns[key] for key in ("family", "value", "shared")] + [shown(columns)])
     of_family, value, shared, seen = map(np.concatenate, zip(*blocks, strict=True))
