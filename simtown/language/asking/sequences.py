@@ -179,7 +179,9 @@ def _answers(question: Question, usual: int, which: float, exchange: float) -> t
     if answer_type == "change":
         gone = {names.index(one): names.index(other) for one, other in _GONE.items()}
         if answer in gone and exchange < _GONE_KEPT:
-            return answer, gone[answer]
+            both = answer, gone[answer]
+            # none of the others names "came": it is as often the second answer
+            return both[::-1] if names[answer] == "came" and which < 0.5 else both
         there = [other for other in answers if other not in gone]
         if answer in gone:
             answer = there[int((exchange - _GONE_KEPT) / (1 - _GONE_KEPT) * len(there))]
