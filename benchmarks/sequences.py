@@ -1,61 +1,98 @@
-"""Sequences: how fast they are made, and who can say which way a vehicle goes.
+"""Sequences: how much one picture tells, how fast questions are sampled, and who learns which way a vehicle
+goes.
 
-python benchmarks/sequences.py FOLDER [--steps 4000]
+python benchmarks/sequences.py [--examples 10000] [--families goes,backs]
 
-Generates questions of the family "goes" with 11,800 training examples (fewer than 10,000 sequences: a
-reversed pair is one) of four 64 × 32 pictures and five kinds, then trains on one core the CNN-LSTM, the same
-that is blind to the order, and the same that sees the first picture. FOLDER keeps what is done.
+Samples questions of each family about 15 kinds, draws no picture, and lets small models choose between the
+two answers of a pair by the latent state of one picture: chance is 50 %. The table is
+results/sequences.csv.
+
+python benchmarks/sequences.py --learn FOLDER [--models cnn-lstm,order-blind,one-picture] [--steps 1500]
+
+Generates 11,000 training examples of the family "goes" (fewer than 10,000 sequences: a reversed pair is one)
+of four 64 × 32 pictures, and trains models on one core. FOLDER keeps what is done.
 """
 
-import argparse
-import csv
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import numpy as np
-import torch
+from machine import RESULTS, Rows, machine, options
 
+from simtown.datasets.audit.floors import floors, shown
 from simtown.datasets.making.generate import generate
 from simtown.datasets.reading.reader import open_dataset
+from simtown.datasets.sequence_questions import ASKED_AT_ONCE, SequenceSource
 from simtown.datasets.settings import Settings
+from simtown.language.asking.families import sequence_families
 from simtown.language.asking.sequences import REVERSED
-from simtown.training.ask import right_answers
-from simtown.training.fit import fit
-from simtown.training.fit_settings import FitSettings
 
-WORLD = Settings(5, n=11_800, val=600, test=2_000, width=64, height=32, seed=1, sequence="time")
-MODELS = ("cnn-lstm", "order-blind", "one-picture")
-TABLE = "sequences.csv"
+WORLD: dict[str, Any] = {"entities": 15, "width": 64, "height": 32}
+
+
+def measure(name: str, examples: int) -> dict[str, object]:
+    """The row of a family."""
+    mode = sequence_families()[name].sequence
+    source = SequenceSource(Settings(**WORLD, n=examples, seed=7, sequence=mode, questions=(name,)))
+    blocks, began = [], process_time()
+    for index in np.split(np.arange(examples), range(ASKED_AT_ONCE, examples, ASKED_AT_ONCE)):
+        blocks.append((source.draw("train", index), index))
+    rate = examples / (process_time() - began)
+    parts = []
+    for drawn, index in blocks:
+        columns = source.columns(drawn, index)
+        parts.append((shown(columns), columns["value"], columns["shared"]))
+    seen, value, shared = map(np.concatenate, zip(*parts, strict=True))
+    alone, blind = floors(seen, value, shared)
+    row: dict[str, object] = {"family": name, "examples": examples, "sampled a CPU second": round(rate)}
+    row["reversed"] = f"{np.mean(shared == REVERSED):.2f}"
+    row |= {"order-blind": f"{blind.right:.3f}", "its pairs": f"{blind.pairs:.3f}"} if blind else {
+        "order-blind": "", "its pairs": ""
+    }  # fmt: skip
+    for place in range(4):
+        own = alone[place] if place < len(alone) else None
+        row[f"picture {place + 1}"] = f"{own.right:.3f}" if own else ""
+    worst = max(alone)
+    return row | {"plus or minus": f"{worst.half:.3f}", "pairs of the best": f"{worst.pairs:.3f}"}
+
+
+def learn(folder: Path, model: str, steps: int) -> None:
+    """Train a model on which way a vehicle goes, and print how often it is right."""
+    import torch
+
+    from simtown.training.ask import right_answers
+    from simtown.training.fit import fit
+    from simtown.training.fit_settings import FitSettings
+
+    torch.set_num_threads(1)
+    data, run = folder / "goes", folder / f"{model}-{steps}"
+    world = {**WORLD, "n": 11_000, "val": 400, "test": 2_000, "seed": 1}
+    if not data.exists():
+        generate(Settings(**world, sequence="time", questions=("goes",)), data, workers=1)
+    dataset, began = open_dataset(data), process_time()
+    fit(FitSettings(model, batch=64, max_steps=steps, device="cpu"), dataset, run)
+    right = right_answers(run, dataset, torch.device("cpu"))
+    back = right[dataset.test.column("shared") == REVERSED]
+    pairs = back.reshape(-1, 2).all(axis=1).mean()
+    seconds = process_time() - began
+    print(f"{model}, {steps} steps, {seconds:.0f} CPU s: {right.mean():.3f} right; of reversed pairs")
+    print(f"{back.mean():.3f} of the examples and {pairs:.3f} of the pairs")
 
 
 def main() -> None:
-    """Make the data set, train the models, write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--steps", type=int, default=4_000)
-    chosen = parser.parse_args()
-    torch.set_num_threads(1)
-    settings = Settings(**{**vars(WORLD), "questions": ("goes",)})
-    began = process_time()
-    generate(settings, chosen.folder / "goes", workers=1)
-    made = (settings.n + settings.val + settings.test) / (process_time() - began)
-    dataset = open_dataset(chosen.folder / "goes")
-    sequences = len(np.unique(dataset.train.column("sequence")))
-    back = dataset.test.column("shared") == REVERSED
-    rows = []
-    for model in MODELS:
-        run, began = chosen.folder / model, process_time()
-        fit(FitSettings(model, batch=64, max_steps=chosen.steps, device="cpu"), dataset, run)
-        seconds = process_time() - began
-        right = right_answers(run, dataset, torch.device("cpu"))
-        pairs = right[back].reshape(-1, 2).all(axis=1)
-        row = {"model": model, "sequences": sequences, "steps": chosen.steps, "cpu seconds": round(seconds)}
-        row |= {"right": right.mean(), "reversed right": right[back].mean(), "reversed pairs": pairs.mean()}
-        rows.append(row | {"examples made a CPU second": round(made)})
-    with open(TABLE, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    """Measure the families, or train the models."""
+    models = ["cnn-lstm", "order-blind", "one-picture"]
+    chosen = options(
+        __doc__, examples=10_000, families=[*sequence_families()], learn="", models=models, steps=1_500
+    )
+    if chosen.learn:
+        for model in chosen.models:
+            learn(Path(chosen.learn), model, chosen.steps)
+        return
+    rows = Rows(RESULTS / "sequences.csv", f"{machine('numpy', 'scikit-learn')}", "family")
+    for name in chosen.families:
+        rows.add(measure(name, chosen.examples))
 
 
 if __name__ == "__main__":

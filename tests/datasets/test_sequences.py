@@ -6,11 +6,13 @@ import pytest
 
 from simtown import Settings, generate, open_dataset
 from simtown.core.options import SettingsError
+from simtown.datasets.audit.floors import LEAST, floors, shown
 from simtown.datasets.proving.verify import verify
 from simtown.datasets.sequence_questions import pair_problems
 from simtown.datasets.settings import MODES
 from simtown.datasets.source import check_settings
 from simtown.language.asking.sequences import REVERSED
+from simtown.language.meaning.programs import ENTITY
 from simtown.language.words.questions import UNKNOWN
 from simtown.render.raster import Raster
 
@@ -111,3 +113,20 @@ def test_an_example_is_described(made, mode, cli):
     shown = cli("info", f"{made[mode]}/train:5")
     assert shown.code == 0
     assert data[5].question.split()[0] in shown.out
+
+
+def test_no_driver_sees_the_vehicle_that_is_asked_about(tmp_path):
+    generate(Settings(sequence="views", questions=("seat",), **SMALL), tmp_path / "seats")
+    columns = open_dataset(tmp_path / "seats").train.rows(["program", "boxes", "scene/entity"], np.arange(24))
+    asked = (columns["program"][:, None] == ENTITY + columns["scene/entity"][..., None]).any(axis=2)
+    box = columns["boxes"][:, 1:][np.repeat(asked[:, None], columns["boxes"].shape[1] - 1, axis=1)]
+    assert (box[:, 2:] <= box[:, :2]).any(axis=1).all()
+
+
+def test_a_model_that_ignores_order_has_half_of_reversed_pairs_and_no_pair(made):
+    data = open_dataset(made["time"]).train
+    seen = np.resize(shown(data.rows(data.columns, np.arange(24))), (LEAST, data.shots, 40))
+    seen[1::2] = seen[::2, ::-1]
+    alone, blind = floors(seen, np.tile([0, 1], LEAST // 2), np.full(LEAST, REVERSED))
+    assert len(alone) == data.shots
+    assert (blind.right, blind.pairs) == (0.5, 0)

@@ -97,8 +97,8 @@ def plain_change(shots):
     found = [
         name
         for name, differs in (
-            ("exchanged", kind != after), ("turned", yaw != yaw2), ("painted", paint != paint2),
-            ("moved", abs(x - x2) >= 1 or abs(y - y2) >= 1),
+            ("exchanged", kind != after), ("turned", yaw != yaw2),
+            ("painted", kind == after and paint != paint2), ("moved", abs(x - x2) >= 1 or abs(y - y2) >= 1),
         )
         if differs
     ]  # fmt: skip

@@ -18,10 +18,11 @@ from simtown.datasets.proving.twin_groups import pair_rows
 from simtown.datasets.reading.reader import SCENE_COLUMNS
 from simtown.datasets.sequence_questions import stored_values
 from simtown.datasets.settings import Settings
+from simtown.language.asking.sequences import CHANGE_SHARES
 from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
 from simtown.language.meaning.evaluate import CLOSE, KNOWN
 from simtown.language.meaning.limits import LANE_EDGE
-from simtown.language.meaning.programs import numbers_of
+from simtown.language.meaning.programs import OVER_TIME, numbers_of
 from simtown.scenes.placement import LEAST_VISIBLE
 
 #: The columns that the words of a question are seen in, and all that an audit reads.
@@ -137,9 +138,11 @@ def fair_shares(answer: str, count: int, settings: Settings) -> np.ndarray:
     """(count,) float64: the shares of answers that are fair.
 
     They are equal, but two neighbouring counts are the answers to twins, and the least and the greatest have
-    one neighbour only.
+    one neighbour only; and a change that leaves a picture without the vehicle is rarer.
     """
     shares = np.full(count, 1 / count)
+    if answer == "change":
+        return np.array([CHANGE_SHARES[name] for name in OVER_TIME[answer]])
     if settings.twins and answer == "count" and count > 2:
         shares[:] = 1 / (count - 1)
         shares[[0, -1]] /= 2

@@ -14,10 +14,11 @@ from simtown.scenes.camera import Camera
 from simtown.scenes.placement import LANES, SWAY, framed_road, half_sizes
 from simtown.scenes.sequence import travel
 
-#: Metres from the one that stands at which vehicles that pass it begin and end, and that are nearest to it.
-_APART, _NEAREST = (0.8, 2.6), 2.2
-#: Metres from a picture to the next of one that turns back, of one that goes on, and how near that comes.
-_BACK, _ON, _CLOSE = (0.6, 1.2), (1.1, 1.6), 0.25
+#: Metres from the one that stands at which vehicles that pass it begin and end, and at most where one is
+#: nearest to it.
+_APART, _NEAREST = (0.8, 2.6), 6.0
+#: Metres from a picture to the next of one that turns back, and how many times as fast it is on one way.
+_STEP, _MOST_STEPS = (0.6, 1.1), 2
 #: The middle of parked vehicles stands so far from the near kerb as half their width, and this (y, metres).
 _PARKED_FROM, _PARKING_SWAY = -5.68, 0.15
 
@@ -107,17 +108,24 @@ def _passing(
 
 def _nearest(u: np.ndarray, picture: np.ndarray, seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The place at the anchor moment, (n, m), and the motion, (n, m, 3), of vehicles that are nearest in a
-    picture, (n, 1): they turn back there, or drive past.
+    picture, (n, 1), where they turn back.
+
+    One that is nearest in the first picture drives away until the second and stands from then on; one that is
+    nearest in the last stands until the last but one. So the ends show almost the same distances.
     """
-    apart = (seconds[:, 1] - seconds[:, 0])[:, None]
-    way, back = np.where(u[..., 7] < 0.5, 1, -1), u[..., 3] < 0.7
-    low, high = (np.where(back, *both) for both in zip(_BACK, _ON, strict=True))
-    first, then = (way * (low + (high - low) * u[..., k]) / apart for k in (4, 5))
-    at = np.take_along_axis(seconds, picture, axis=1)
-    change = np.broadcast_to(at, first.shape)
-    motion = np.stack([np.where(back, -first, first), then, change], axis=2).astype(np.float32)
-    metres = np.where(back, way * _NEAREST * u[..., 6], _CLOSE * (2 * u[..., 6] - 1))
-    return metres - travel(motion, at)[:, 0], motion
+    count, apart = seconds.shape[1], (seconds[:, 1] - seconds[:, 0])[:, None]
+    before, after = picture, count - 1 - picture
+    way = np.where(u[..., 7] < 0.5, 1, -1)
+    step = way * (_STEP[0] + (_STEP[1] - _STEP[0]) * u[..., 4]) / apart
+    coming = step * np.clip(after / np.maximum(before, 1), 1, _MOST_STEPS)
+    going = step * np.clip(before / np.maximum(after, 1), 1, _MOST_STEPS)
+    cases = [before == 0, after == 0]
+    first, then = np.select(cases, [step, 0 * step], -coming), np.select(cases, [0 * step, -step], going)
+    turn = np.select(cases, [1, count - 2], picture)
+    change = np.broadcast_to(np.take_along_axis(seconds, turn, axis=1), first.shape)
+    motion = np.stack([first, then, change], axis=2).astype(np.float32)
+    metres = way * _NEAREST * u[..., 6]
+    return metres - travel(motion, np.take_along_axis(seconds, picture, axis=1))[:, 0], motion
 
 
 def place_meeting(

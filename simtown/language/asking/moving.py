@@ -15,23 +15,25 @@ from typing import NamedTuple
 import numpy as np
 
 from simtown.assets.entities import ENTITIES
-from simtown.assets.palette import PAINTS
 from simtown.core.streams import Stream
 from simtown.language.meaning.limits import MOVED, PACE_RATIO
 from simtown.language.meaning.programs import OVER_TIME
 from simtown.language.meaning.views import paint_colours
-from simtown.scenes.paint import body_paints, may_change
-from simtown.scenes.placement import GAP, LANES, SWAY, framed_road, half_sizes
-from simtown.scenes.sequence import Sequence, travel
+from simtown.scenes.paint import may_change
+from simtown.scenes.placement import GAP, LANES, SWAY, apart, framed_road, half_sizes
+from simtown.scenes.sequence import Sequence, pictures, travel
 
 #: Metres that a vehicle drives from a picture to the next, and the seconds between, of which one is drawn.
 STEP, BETWEEN = (0.6, 2.0), (0.25, 0.5, 1.0)
+#: The path of a vehicle whose direction is asked for: a share of the road on which a picture frames it, and
+#: metres at least. A place tells the direction only if it is less than that from an edge.
+_SHARE, _LEAST = (0.1, 0.18), 0.8
 #: Shares of the other vehicles that stand, and below which they drive at one speed; the rest change theirs.
 _STANDS, _STEADY = 0.3, 0.8
 #: How many times faster a vehicle is after it speeds up, or before it slows down.
 _RATIO = (1.6, 3.0)
-#: Half the road beyond the picture from which vehicles come, in steps of each gap between pictures.
-_REACH = 0.5 * STEP[1]
+#: Metres of road beyond the picture from which vehicles come that are not asked about.
+_BEYOND = 5.0
 #: Uniform numbers for each vehicle, and for an edit.
 MOTION_DRAWS, EDIT_DRAWS = 8, 6
 
@@ -72,7 +74,9 @@ def draw_seconds(stream: Stream, index: np.ndarray, count: int, whole: float) ->
     )
 
 
-def draw_speeds(u: np.ndarray, yaw: np.ndarray, seconds: np.ndarray, goal: Goal) -> np.ndarray:
+def draw_speeds(
+    u: np.ndarray, yaw: np.ndarray, seconds: np.ndarray, goal: Goal, room: np.ndarray
+) -> np.ndarray:
     """(n, v, 3) float32 motions by which the goals are reached.
 
     Args:
@@ -80,6 +84,7 @@ def draw_speeds(u: np.ndarray, yaw: np.ndarray, seconds: np.ndarray, goal: Goal)
         yaw: (n, v) headings.
         seconds: (n, P).
         goal: of the vehicle that is asked about.
+        room: (n, v) metres of road on which a picture frames vehicles.
     """
     vehicles = yaw.shape[1]
     motion, drive, pace = (goal.of(deed, vehicles) for deed in ("motion", "drive", "pace"))
@@ -93,6 +98,8 @@ def draw_speeds(u: np.ndarray, yaw: np.ndarray, seconds: np.ndarray, goal: Goal)
     way = np.where(drive >= 0, np.where((yaw == 0) == (drive == 0), 1.0, -1.0), way)
     way = np.where((motion == 0) | (motion == 1), 1.0 - 2.0 * motion, way)
     step = STEP[0] + (STEP[1] - STEP[0]) * u[..., 4]
+    short = np.maximum((_SHARE[0] + (_SHARE[1] - _SHARE[0]) * u[..., 4]) * room, _LEAST)
+    step = np.where((motion >= 0) | (drive >= 0), short / (seconds.shape[1] - 1), step)
     ratio = _RATIO[0] + (_RATIO[1] - _RATIO[0]) * u[..., 5]
     slow = np.maximum(step / ratio, STEP[0] / PACE_RATIO)
     first = np.select([kind == -1, kind == starts, kind == faster], [0.0, 0.0, slow], step)
@@ -126,7 +133,12 @@ def make_faster(motion: np.ndarray, slots: np.ndarray, faster: np.ndarray, secon
 
 
 def draw_places(
-    u: np.ndarray, entity: np.ndarray, camera: np.ndarray, moved: list[np.ndarray], whole: np.ndarray
+    u: np.ndarray,
+    entity: np.ndarray,
+    camera: np.ndarray,
+    moved: list[np.ndarray],
+    asked: np.ndarray,
+    whole: np.ndarray,
 ) -> np.ndarray:
     """(n, v, 3) float32 poses at the anchor moment.
 
@@ -135,6 +147,8 @@ def draw_places(
         entity: (n, v).
         camera: (n, 7).
         moved: metres from the anchor moment, (n, P, v) each, of sequences that share these places.
+        asked: (n, v) bool, which vehicles a question is about; the others come from a wider flow, so that
+            they are in the way of these in all places alike.
         whole: (n, v) bool, which vehicles all pictures must frame; the others come from the flow.
     """
     lane = np.where(u[..., 0] < 0.5, 1, 0)
@@ -143,7 +157,7 @@ def draw_places(
     left, right = framed_road(entity, y, camera)
     every = np.concatenate(moved, axis=1)
     middle = 0.5 * (moved[0][:, 0] + moved[0][:, -1])
-    reach = _REACH * (moved[0].shape[1] - 1)
+    reach = 0.5 * np.abs(moved[0][:, -1] - moved[0][:, 0]) + np.where(asked, 0, _BEYOND)
     low = np.where(whole, left - every.min(axis=1), left - reach - middle)
     high = np.where(whole, right - every.max(axis=1), right + reach - middle)
     x = low + (high - low) * u[..., 2]
@@ -192,12 +206,15 @@ def edited(sequence: Sequence, goal: Goal, u: np.ndarray, chances: np.ndarray) -
     sums = np.cumsum(chances)
     other = np.minimum(np.searchsorted(sums, u[:, 2] * sums[-1], side="right"), len(ENTITIES) - 1)
     colours = paint_colours()
-    new = np.flatnonzero(colours >= 0)[(u[:, 3] * (colours >= 0).sum()).astype(int)]
-    old = body_paints(street.entity, street.paint)[rows, slot]
-    fits = may_change()[entity] & (colours[new] != colours[np.minimum(old, len(PAINTS) - 1)])
-    paint = np.where(is_["painted"] & fits, new, np.where(is_["exchanged"], -1, paint)).astype(np.int8)
+    paints = np.flatnonzero(colours >= 0)
+    old, new = paints[(u[:, 3:5] * len(paints)).astype(int).T]
+    # whatever happens, its paint is none that its kind has more often
+    paint = np.where(may_change()[entity], old, -1)
     gone, came = is_["went"], is_["came"]
     own = street.entity.copy(), street.pose.copy(), street.paint.copy()
+    own[2][rows, slot] = paint
+    fits = may_change()[entity] & (colours[new] != colours[old])
+    paint = np.where(is_["painted"] & fits, new, np.where(is_["exchanged"], -1, paint)).astype(np.int8)
     for column, empty in zip(own, (-1, 0, -1), strict=True):
         column[rows[came], slot[came]] = empty
     new_pose = pose.astype(np.float32)
@@ -210,3 +227,13 @@ def edited(sequence: Sequence, goal: Goal, u: np.ndarray, chances: np.ndarray) -
         edit_pose=new_pose,
         edit_paint=np.where(gone, -1, paint).astype(np.int8),
     )
+
+
+def may_stand(sequence: Sequence) -> np.ndarray:
+    """(n,) bool, whether after the edits no two vehicles touch and the camera frames the one that changes."""
+    after = pictures(sequence)[np.arange(len(sequence)) * sequence.seconds.shape[1] + 1]
+    rows, slot = np.arange(len(sequence)), np.minimum(sequence.edited, after.entity.shape[1] - 1)
+    x, y = after.pose[..., 0], after.pose[..., 1].astype(np.float64)
+    left, right = framed_road(after.entity.astype(np.int64), y, after.camera)
+    framed = (x >= left) & (x <= right) | (after.entity < 0)
+    return apart(after.entity.astype(np.int64), after.pose) & framed[rows, slot]

@@ -30,6 +30,7 @@ from simtown.language.asking.moving import (
     edited,
     keep_apart,
     make_faster,
+    may_stand,
 )
 from simtown.language.asking.paper import ImpossibleError
 from simtown.language.asking.question import AskingRecipe, Question
@@ -39,6 +40,7 @@ from simtown.language.asking.template import Family
 from simtown.language.asking.viewing import (
     CAMERA_DRAWS,
     at_two_moments,
+    beside_free,
     draw_cameras,
     draw_corners,
     draw_seats,
@@ -48,6 +50,7 @@ from simtown.language.meaning.limits import TURNED_PIXELS
 from simtown.language.meaning.moments import evaluate_shown, show
 from simtown.language.meaning.programs import OVER_TIME, stored
 from simtown.scenes.crowd import place_crowds, thin_fog
+from simtown.scenes.placement import LANES, framed_road
 from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.sequence import UNEDITED, Sequence, in_order, pictures, travel
 from simtown.scenes.street import draw_street
@@ -68,8 +71,16 @@ EXCHANGED: dict[str, dict[str, str]] = {
     "change": {"came": "went"},
     "camera": {"left": "right", "nearer": "farther", "higher": "lower"},
 }
-#: Types whose exchanged answers have no other twins: no picture can be shared with those.
-_ALONE = ("change",)
+#: What happened to a vehicle that some picture does not show, and what the second question of a pair says
+#: then: other answers would be told by that picture. Of these answers so many are kept; the others are drawn
+#: anew, from those of vehicles that both pictures show.
+_GONE, _GONE_KEPT = {"came": "went", "went": "exchanged", "exchanged": "went"}, 0.6
+#: By answer about a change, the share of questions that have it.
+CHANGE_SHARES = dict.fromkeys(OVER_TIME["change"], (7 - 3 * _GONE_KEPT) / 28) | {
+    "came": _GONE_KEPT / 14, "went": 3 * _GONE_KEPT / 14, "exchanged": 2 * _GONE_KEPT / 14,
+}  # fmt: skip
+#: What is asked of streets in which vehicles head along their lane or against it.
+_HEADED = ("change", "seat")
 
 
 @dataclass(frozen=True)
@@ -147,38 +158,44 @@ def draw_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[tuple[Question, 
     numbers = recipe.stream("twin answer").uniform(pairs, 2).tolist()
     drawn = []
     for question, twin, own in zip(first, second, numbers, strict=True):
-        answer = _twin_answer(question, twin.answer, *own)
+        own_answer, answer = _answers(question, twin.answer, *own)
         if question.family.answer == "picture":
             answer = recipe.world.pictures - 1 - question.answer
         needed = max(question.wanted_vehicles, question.family.vehicles)
-        drawn.append((replace(question, wanted_vehicles=needed), answer))
+        drawn.append((replace(question, answer=own_answer, wanted_vehicles=needed), answer))
     return drawn
 
 
-def _twin_answer(question: Question, usual: int, which: float, exchange: float) -> int:
-    """The answer of the second question of a pair: if it can be, the one that a reversal shows.
+def _answers(question: Question, usual: int, which: float, exchange: float) -> tuple[int, int]:
+    """The answers of a pair: if it can be, those that a reversal exchanges.
 
-    Every answer is as often that of a question; `usual` is any other one.
+    But for a change, every answer is as often that of a question; `usual` is any other one. The last two are
+    uniform numbers.
     """
-    answer_type, answers = question.family.answer, question.answers
+    answer_type, answers, answer = question.family.answer, question.answers, question.answer
     if answer_type not in EXCHANGED:
-        return usual
+        return answer, usual
     names = OVER_TIME[answer_type]
+    if answer_type == "change":
+        gone = {names.index(one): names.index(other) for one, other in _GONE.items()}
+        if answer in gone and exchange < _GONE_KEPT:
+            both = answer, gone[answer]
+            # none of the others names "came": it is as often the second answer
+            return both[::-1] if names[answer] == "came" and which < 0.5 else both
+        there = [other for other in answers if other not in gone]
+        if answer in gone:
+            answer = there[int((exchange - _GONE_KEPT) / (1 - _GONE_KEPT) * len(there))]
+        group = [other for other in there if other != answer]
+        return answer, group[int(which * len(group))]
     partners: dict[int, int] = {}
     for both in EXCHANGED[answer_type].items():
         one, other = map(names.index, both)
         partners |= {one: other, other: one}
-    others = [answer for answer in answers if answer not in partners]
-    group = others
-    if answer_type in _ALONE:
-        if question.answer in partners:
-            return partners[question.answer]
-        group = [answer for answer in others if answer != question.answer]
-    elif question.answer in others:
-        group = [*partners]
-    elif exchange >= len(others) / len(partners):
-        return partners[question.answer]
-    return group[int(which * len(group))]
+    others = [other for other in answers if other not in partners]
+    if answer not in others and exchange >= len(others) / len(partners):
+        return answer, partners[answer]
+    group = [*partners] if answer in others else others
+    return answer, group[int(which * len(group))]
 
 
 def ask_sequences(recipe: SequenceRecipe, index: np.ndarray) -> SequenceQuestions:
@@ -308,7 +325,7 @@ class _Search:
         moved = [travel(motion, seconds) for motion in (one, two)]
         entity = street.entity.astype(np.int64)
         met = np.isin(self.deed[rows], MEETINGS)[:, None]
-        pose = draw_places(u, entity, street.camera, moved, (asked & ~back[:, None]) | met)
+        pose = draw_places(u, entity, street.camera, moved, asked, (asked & ~back[:, None]) | met)
         for deed, own in self._meeting(rows):
             answers = np.stack([answer[rows[own]] for answer in (self.answer, self.twin)], axis=1)
             meeting = draw_meeting(
@@ -336,13 +353,16 @@ class _Search:
         """(k, v, 3) motions in both sequences of pairs, and (k, v) of which vehicles they may differ."""
         seconds, slots = self.seconds[rows], self._slots(street, rows)
         yaw = np.where(u[..., 0] < 0.5, np.pi, 0.0)
+        y = np.where(u[..., 0] < 0.5, LANES[1][0], LANES[0][0])
+        left, right = framed_road(street.entity.astype(np.int64), y, street.camera)
+        room = right - left
         one, two = (np.zeros((*yaw.shape, 3), np.float32) for _ in range(2))
         family = self.deed[rows]
         for deed in np.unique(family).tolist():
             own = np.flatnonzero(family == deed)
             goal, twin = self._goals(street[own], rows[own], deed)
-            one[own] = draw_speeds(u[own], yaw[own], seconds[own], goal)
-            two[own] = draw_speeds(other[own], yaw[own], seconds[own], twin)
+            one[own] = draw_speeds(u[own], yaw[own], seconds[own], goal, room[own])
+            two[own] = draw_speeds(other[own], yaw[own], seconds[own], twin, room[own])
         raced = self.raced[rows]
         faster, faster_twin = (answer[rows[raced]] == 1 for answer in (self.answer, self.twin))
         one[raced] = make_faster(one[raced], slots[raced, :2], faster, seconds[raced])
@@ -358,6 +378,9 @@ class _Search:
             self.recipe.asking.stream("crowd"), self.pairs[rows], attempt, street.entity.astype(np.int64),
             street.camera, rough=True,
         )  # fmt: skip
+        turned = self.recipe.asking.stream("heading").uniform(self.pairs[rows], pose.shape[1], attempt) < 0.5
+        turned &= np.isin(self.deed[rows], _HEADED)[:, None] & (street.entity >= 0)
+        pose[..., 2] = np.where(turned, np.where(pose[..., 2] == 0, np.pi, 0), pose[..., 2])
         return replace(street, pose=pose), placed
 
     def _edit(self, street: SceneBatch, rows: np.ndarray, attempt: np.ndarray) -> tuple[_Pairs, np.ndarray]:
@@ -367,6 +390,7 @@ class _Search:
         u = self.recipe.asking.stream("edit").uniform(self.pairs[rows], EDIT_DRAWS, attempt)
         goals, chances = self._goals(street, rows, "change"), self.recipe.asking.world.chances
         one, other = (edited(still, goal, u, chances) for goal in goals)
+        fits &= may_stand(one) & may_stand(other)
         back = self.reversed[rows]
         return _Pairs(one, other, np.where(back, REVERSED, 0).astype(np.uint8)), fits
 
@@ -394,6 +418,9 @@ class _Search:
             goals = self._goals(street[own], rows[own], deed)
             for sequence, goal in zip((one, other), goals, strict=True):
                 self._look(sequence, own, goal, u[own])
+            if deed == "seat":
+                lane = self.recipe.asking.stream("lane").uniform(self.pairs[rows[own]], 1)[:, 0]
+                fits[own] &= beside_free(street[own], goals[0].slot, lane < 0.5)
             if deed == "place":
                 other.cameras[own, -1] = draw_corners(other_u[own], street.camera[own])[:, -1]
             if deed == "moment":

@@ -7,16 +7,20 @@ from dataclasses import replace
 import numpy as np
 
 from simtown.language.asking.moving import Goal
+from simtown.language.meaning.limits import LANE_EDGE
 from simtown.scenes.camera import Camera
-from simtown.scenes.placement import LANES
+from simtown.scenes.placement import GAP, half_sizes
+from simtown.scenes.scene import SceneBatch
 from simtown.scenes.sequence import Sequence
 
-#: Metres by which the camera of a picture may stand aside, back and up, and its steps along each axis.
-CAMERA_ROOM, CAMERA_STEPS = (3.0, 1.0, 0.8), ((2.0, 4.0), (1.5, 3.0), (1.2, 2.0))
-#: Metres to either side of a camera at a corner, which looks at a point of the middle of the road or beyond.
-CORNERS, _LOOKS_AT = (3.0, 9.0), 3.0
-#: The eye of a driver, without its place, and how far to either side seats are that belong to no vehicle.
-_EYE, _SEATS = Camera(z=1.4, bottom=-0.45), 6.0
+#: Metres by which the camera of a picture may stand aside, back and up, and its steps along each axis: these
+#: are short beside the room, so that a place says little about a step.
+CAMERA_ROOM, CAMERA_STEPS = (4.5, 3.5, 3.0), ((1.1, 1.6), (1.1, 1.4), (1.1, 1.3))
+#: Metres to either side of a camera at a corner, and back and up; it looks at a point of the middle of the
+#: road or beyond.
+CORNERS, _CORNER_ROOM, _LOOKS_AT = (3.0, 9.0), (1.0, 0.8), 3.0
+#: The eye of a driver, without its place, and how far before or behind it the other seats are.
+_EYE, _SEATS = Camera(z=1.4, bottom=-0.45), 1.0
 #: Metres that a vehicle drives to another moment, and seconds that it takes.
 _LATER, _SECONDS = (1.6, 4.0), 1.0
 #: Uniform numbers for each camera.
@@ -50,14 +54,14 @@ def draw_corners(u: np.ndarray, base: np.ndarray) -> np.ndarray:
     cameras = np.repeat(base[:, None], u.shape[1], axis=1).astype(np.float64)
     side, (low, high) = 2 * u[..., 0] - 1, CORNERS
     cameras[..., 0] += np.where(side < 0, -1, 1) * (low + (high - low) * np.abs(side))
-    cameras[..., 1:3] += np.array(CAMERA_ROOM[1:]) * (2 * u[..., 1:] - 1)
+    cameras[..., 1:3] += np.array(_CORNER_ROOM) * (2 * u[..., 1:] - 1)
     cameras[..., 3] = cameras[..., 0] / (_LOOKS_AT - cameras[..., 1])
     return cameras.astype(np.float32)
 
 
 def draw_seats(u: np.ndarray, sequence: Sequence, goal: Goal) -> np.ndarray:
     """(n, P, 7) float32 cameras: the first is the sequence's own, one is at the seat of a vehicle, and the
-    others are at those of other vehicles, or where no vehicle is.
+    others are beside it, in the other lane or turned round, so that no driver sees the vehicle.
 
     Args:
         u: (n, P, CAMERA_DRAWS) uniform numbers.
@@ -65,22 +69,33 @@ def draw_seats(u: np.ndarray, sequence: Sequence, goal: Goal) -> np.ndarray:
         goal: of the vehicle, and in which picture its driver's view is.
     """
     n, count = u.shape[:2]
-    street, rows = sequence.street, np.arange(n)
-    lane = (u[..., 0] < 0.5).astype(int)
-    heading = np.array(LANES)[np.where(u[..., 2] < 0.7, lane, 1 - lane), 1]
-    poses = np.stack([_SEATS * (2 * u[..., 1] - 1), np.array(LANES)[lane, 0], heading], axis=2)
-    vehicles = street.entity.shape[1]
-    others = (goal.slot[:, None] + 1 + np.arange(vehicles - 1)) % vehicles
-    place = 1 + np.arange(vehicles - 1)
-    place = place + (place >= goal.answer[:, None])
-    for other, at in zip(others.T, place.T, strict=True):
-        there = (street.entity[rows, other] >= 0) & (at < count)
-        poses[rows[there], at[there]] = street.pose[rows[there], other[there]]
-    poses[rows, goal.answer] = street.pose[rows, goal.slot]
+    rows = np.arange(n)
+    own = sequence.street.pose[rows, goal.slot].astype(np.float64)
+    seats = np.repeat(own[:, None], count, axis=1)
+    kind = 1 + ((3 * u[:, :1, 0]).astype(int) + np.arange(count)) % 3
+    seats[..., 0] += _SEATS * (2 * u[..., 1] - 1)
+    seats[..., 1] *= np.where(kind == 1, 1, -1)
+    ahead = (own[:, 2:] == 0) == (kind == 2)
+    seats[rows, goal.answer], ahead[rows, goal.answer] = own, own[:, 2] == 0
+    seats[..., 2] = np.where(ahead, 0, np.pi)
     cameras = np.tile(_EYE.row(), (n, count, 1)).astype(np.float64)
-    cameras[..., :2], cameras[..., 3] = poses[..., :2], poses[..., 2] - np.pi / 2
+    cameras[..., :2], cameras[..., 3] = seats[..., :2], seats[..., 2] - np.pi / 2
     cameras[:, 0] = sequence.cameras[:, 0]
     return cameras.astype(np.float32)
+
+
+def beside_free(street: SceneBatch, slot: np.ndarray, far: np.ndarray) -> np.ndarray:
+    """(n,) bool, whether a vehicle, (n,) its slot, is in the near lane, or in the `far` one, (n,) bool, and
+    could as well stand in the other.
+    """
+    rows = np.arange(len(slot))
+    half, pose = half_sizes()[street.entity.astype(np.int64)], street.pose.astype(np.float64)
+    ahead = np.abs(pose[..., 0] - pose[rows, slot, 0][:, None])
+    near = ahead < half[..., 0] + half[rows, slot, 0][:, None] + _SEATS + GAP
+    near &= (street.entity >= 0) & (np.abs(pose[..., 1]) < LANE_EDGE)
+    near[rows, slot] = False
+    y = pose[rows, slot, 1]
+    return np.asarray(~near.any(axis=1) & (np.abs(y) < LANE_EDGE) & ((y > 0) == far))
 
 
 def at_two_moments(u: np.ndarray, sequence: Sequence, one_moment: np.ndarray) -> Sequence:

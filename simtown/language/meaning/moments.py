@@ -222,7 +222,8 @@ def _change(entity: np.ndarray, pose: np.ndarray, paint: np.ndarray) -> np.ndarr
     both = (before >= 0) & (after >= 0)
     place = np.abs(pose[:, 0, :, :2] - pose[:, -1, :, :2]).max(axis=2)
     turned = pose[:, 0, :, 2] != pose[:, -1, :, 2]
-    parts = [turned, paint[:, 0] != paint[:, -1], place > 0, before != after]
+    exchanged = before != after
+    parts = [turned, (paint[:, 0] != paint[:, -1]) & ~exchanged, place > 0, exchanged]
     several = np.sum(parts, axis=0) > 1
     unclear = (place > 0) & (place < MOVED) | turned & ~has_front()[before]
     clear = both & ~several & ~unclear
