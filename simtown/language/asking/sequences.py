@@ -188,8 +188,8 @@ def _answers(question: Question, usual: int, which: float, exchange: float) -> t
         group = [other for other in there if other != answer]
         return answer, group[int(which * len(group))]
     partners: dict[int, int] = {}
-    for both in EXCHANGED[answer_type].items():
-        one, other = map(names.index, both)
+    for exchanged in EXCHANGED[answer_type].items():
+        one, other = map(names.index, exchanged)
         partners |= {one: other, other: one}
     others = [other for other in answers if other not in partners]
     if answer not in others and exchange >= len(others) / len(partners):
