@@ -111,8 +111,10 @@ class ProgramModel(VisionModel):
         except OSError as error:  # such as an interpreter that is missing
             raise UnreachableError(f"{self._words[0]} cannot be started: {error}") from error
         # a program that reads all before it writes does not stop us; one that does neither holds a daemon
-        for work in (partial(_write, queries, process.stdin), partial(_read, process.stdout)):
-            threading.Thread(target=work, args=(heard,), daemon=True).start()
+        works = partial(_write, queries, process.stdin), partial(_read, process.stdout)
+        threads = [threading.Thread(target=work, args=(heard,), daemon=True) for work in works]
+        for thread in threads:
+            thread.start()
         all_sent = has_ended = False
         try:
             while not (all_sent and (has_ended or not waiting)):
@@ -134,6 +136,8 @@ class ProgramModel(VisionModel):
             with suppress(OSError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+            for thread in threads:
+                thread.join(1.0)  # one that a child in another session holds is left
         if waiting:
             ended = f"{self._words[0]} ended with exit code {process.returncode}"
             raise UnreachableError(f"{ended}, with {len(waiting)} questions unanswered")
