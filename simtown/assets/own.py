@@ -126,7 +126,7 @@ def require_kinds(records: Iterable[str], kinds: Sequence[OwnKind], file: str) -
 
 
 def _from_folder(folder: Path) -> list[OwnKind]:
-    files = sorted(folder.glob("*.toml"))
+    files = sorted(folder.glob("[!.]*.toml"))
     if not files:
         raise KindsError(f"{folder} is not a folder with a TOML file for each kind, nor package.module:KINDS")
     return [_from_file(inside(folder, file.name)) for file in files]

@@ -3,7 +3,7 @@
 import importlib
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 
 #: Beginnings of files that are not the user's, and characters of the longest description.
@@ -22,7 +22,8 @@ def own_code(
         passed: type of exceptions that are ours; they stay as they are, and so does Ctrl-C.
     """
     try:
-        yield
+        with chdir("."):  # where it may leave
+            yield
     except (KeyboardInterrupt, passed):
         raise
     except BaseException as error:

@@ -108,6 +108,11 @@ def _sequence_problem(mode: str) -> str:
     return "" if mode in ("", *MODES) else f"{mode} is unknown: choose among {', '.join(MODES)}"
 
 
+def _pictures_problem(number: int) -> str:
+    is_possible = number == 0 or LEAST_PICTURES <= number <= MOST_PICTURES
+    return "" if is_possible else f"must be from {LEAST_PICTURES} to {MOST_PICTURES}, not {number}"
+
+
 #: How many vehicles are in a street of a sequence.
 SEQUENCE_CROWD = "2-4"
 #: Settings that do not go with sequences.
@@ -185,7 +190,7 @@ class Settings:
     hold_out: tuple[str, ...] = option((), _HOLD_OUT, low=0, decides="families")
     cameras: str = option("fixed", _CAMERAS, choices=("fixed", "varied"), decides="examples")
     sequence: str = option("", _SEQUENCE, test=_sequence_problem, decides="families")
-    pictures: int = option(0, _PICTURES, low=0, high=MOST_PICTURES, decides="families")
+    pictures: int = option(0, _PICTURES, test=_pictures_problem, decides="families")
     seconds: float = option(0.0, _SECONDS, low=0, high=60, decides="families")
     kept: dict[str, list[float]] | None = field(
         default=None, compare=False, repr=False, metadata={"decides": "examples"}
@@ -204,6 +209,7 @@ class Settings:
         require_kinds(self.own_kinds, OWN, "the data set")
         if len(set(self.relations)) < len(self.relations):
             raise SettingsError("names one twice", "relations")
+        self._check_sequence()
         for name in ("n", "val", "test", "shard"):
             if (getattr(self, name) or 0) % self.block:
                 option = "twins" if self.questions_per_picture == 1 else "questions_per_picture"
@@ -218,7 +224,6 @@ class Settings:
         if self.entities < self.vehicles and not self.has_families:
             raise SettingsError("must be at least 3 with `distractor=True`", "entities")
         check_size(self.width, self.height)
-        self._check_sequence()
         files = sum(-(-count // self.shard_size) for count in self.counts().values())
         if files > MOST_SHARDS:
             most = f"more than a manifest can list ({MOST_SHARDS:,})"
@@ -237,9 +242,6 @@ class Settings:
         for name, usual in (("questions_per_picture", 1), ("cameras", "fixed")):
             if getattr(self, name) != usual:
                 raise SettingsError("is for single pictures: leave out `sequence`", name)
-        if self.pictures and self.pictures < LEAST_PICTURES:
-            most = f"from {LEAST_PICTURES} to {MOST_PICTURES}"
-            raise SettingsError(f"must be {most}, not {self.pictures}", "pictures")
         if self.seconds and self.sequence != "time":
             raise SettingsError("is for `sequence` time: leave it out", "seconds")
 

@@ -136,6 +136,9 @@ class Thing:
             constructing = attribute in ("name", "way", "track")
             write(self, **{attribute: value if constructing else checked(attribute, value)})
 
+    def __delattr__(self, attribute: str) -> None:
+        raise TownError(f"{attribute} cannot be deleted: set it, or remove the thing")
+
     @property
     def group(self) -> str:
         """ "vehicle", "building", "tree", "furniture", "person", "cloud" or "animal"."""

@@ -1,16 +1,19 @@
 """Models that are a program, asked by JSON lines, or a function of Python."""
 
 import json
+import os
 import shlex
 import shutil
+import signal
 import subprocess
+import threading
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -96,44 +99,83 @@ class ProgramModel(VisionModel):
             raise SettingsError(f"command:{command} cannot be read ({error}): close it") from error
         if not self._words or shutil.which(self._words[0]) is None:
             raise SettingsError(f"command:{command} cannot be started: there is no such program")
+        self._timeout = settings.timeout
 
     def ask(self, queries: Iterable[Query]) -> Iterator[tuple[Query, Said]]:
+        heard, waiting = SimpleQueue[Query | str | Exception | None](), dict[str, Query]()
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        pipes |= {"encoding": "utf-8", "errors": "replace"}
+        # a session of its own, so that what the program starts ends with it
+        pipes |= {"encoding": "utf-8", "errors": "replace", "start_new_session": True}
         try:
-            process, waiting = subprocess.Popen(self._words, **pipes), dict[str, Query]()
+            process = subprocess.Popen(self._words, **pipes)
         except OSError as error:  # such as an interpreter that is missing
             raise UnreachableError(f"{self._words[0]} cannot be started: {error}") from error
-        read: Any = partial(process.stdout.readline, LONGEST_LINE) if process.stdout else str
-        with process, ThreadPoolExecutor(1) as threads:
-            try:
-                # a thread of its own: a program that reads all before it writes does not stop us
-                writing = threads.submit(_write, queries, waiting, process.stdin)
-                for line in iter(read, ""):
-                    try:
-                        reply = parse_json(line)
-                        query = waiting.pop(reply["key"])
-                        said = as_said(reply.get("scores") or reply["text"], query)
-                    except (ValueError, KeyError, TypeError, AttributeError) as error:
-                        wanted = 'write {"key": ..., "text": ...} for each question'
-                        problem = f"{self._words[0]} wrote {line.strip()!r:.80}: {wanted}"
-                        raise UnreachableError(problem) from error
-                    yield query, said
-                writing.result()
-            finally:
-                process.kill()
+        # a program that reads all before it writes does not stop us; one that does neither holds a daemon
+        works = partial(_write, queries, process.stdin), partial(_read, process.stdout)
+        threads = [threading.Thread(target=work, args=(heard,), daemon=True) for work in works]
+        for thread in threads:
+            thread.start()
+        all_sent = has_ended = False
+        try:
+            while not (all_sent and (has_ended or not waiting)):
+                match heard.get(timeout=self._timeout):
+                    case None:
+                        all_sent = True
+                    case "":
+                        has_ended = True
+                    case Query() as query:
+                        waiting[query.key] = query
+                    case str(line):
+                        yield self._said(line, waiting)
+                    case Exception() as raised:
+                        raise raised
+        except Empty:
+            late = f"{self._words[0]} wrote no answer within {self._timeout:g} seconds"
+            raise UnreachableError(f"{late}: give it more by --timeout; {CONTINUES}") from None
+        finally:
+            with suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            for thread in threads:
+                thread.join(1.0)  # one that a child in another session holds is left
         if waiting:
             ended = f"{self._words[0]} ended with exit code {process.returncode}"
             raise UnreachableError(f"{ended}, with {len(waiting)} questions unanswered")
 
+    def _said(self, line: str, waiting: dict[str, Query]) -> tuple[Query, Said]:
+        """The query that a line answers, which waits no more. Raises UnreachableError."""
+        try:
+            reply = parse_json(line.lstrip("\ufeff"))  # as PowerShell begins
+            query = waiting.pop(reply["key"])
+            return query, as_said(reply.get("scores") or reply["text"], query)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            wanted = 'write {"key": ..., "text": ...} for each question'
+            raise UnreachableError(f"{self._words[0]} wrote {line.strip()!r:.80}: {wanted}") from error
 
-def _write(queries: Iterable[Query], waiting: dict[str, Query], pipe: Any) -> None:
-    """Write queries to a program, without the right answers, until there are no more or it has ended."""
-    with suppress(BrokenPipeError), pipe:
-        for query in queries:
-            waiting[query.key] = query
-            pngs = [b64encode(png_bytes(picture)).decode() for picture in query.pictures]
-            picture = pngs if len(pngs) > 1 else next(iter(pngs), None)
-            asks = {"key": query.key, "prompt": query.text, "picture": picture}
-            pipe.write(json.dumps({**asks, "type": query.gold.type, "choices": query.gold.choices}) + "\n")
-            pipe.flush()
+
+def _read(pipe: Any, heard: SimpleQueue[Any]) -> None:
+    """Hear the lines of a program, and at last ""."""
+    with pipe:
+        for line in iter(partial(pipe.readline, LONGEST_LINE), ""):
+            heard.put(line)
+    heard.put("")
+
+
+def _write(queries: Iterable[Query], pipe: Any, heard: SimpleQueue[Any]) -> None:
+    """Write queries to a program, without the right answers, until there are no more or it has ended.
+
+    Each is heard before it is written, then what was raised, and at last None.
+    """
+    try:
+        with suppress(BrokenPipeError), pipe:
+            for query in queries:
+                heard.put(query)
+                pngs = [b64encode(png_bytes(picture)).decode() for picture in query.pictures]
+                picture = pngs if len(pngs) > 1 else next(iter(pngs), None)
+                asks: dict[str, Any] = {"key": query.key, "prompt": query.text, "picture": picture}
+                asks |= {"type": query.gold.type, "choices": query.gold.choices}
+                pipe.write(json.dumps(asks) + "\n")
+                pipe.flush()
+    except Exception as error:
+        heard.put(error)
+    heard.put(None)

@@ -146,6 +146,8 @@ def _as_said(body: bytes, spoken: Sequence[str]) -> Said | None:
         text = _text(message.get("content")) or _text(message.get("refusal"))
         reasoning = _text(message.get("reasoning_content") or message.get("reasoning"))
         finish = _text(choice.get("finish_reason"))
+        if choice.get("error"):  # of the provider behind a router: it may pass
+            return None
     except (ValueError, LookupError, TypeError, AttributeError):
         return None
     usage = reply.get("usage")

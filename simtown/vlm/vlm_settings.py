@@ -71,7 +71,7 @@ _ANSWERS = (
     "writes, and its reply is read), or auto (scores of up to 16 answers, else a reply)."
 )
 _EXAMPLES = "Ask about the first so many examples alone; a larger number later asks the others."
-_TIMEOUT = "Seconds to wait for a whole reply of a server."
+_TIMEOUT = "Seconds to wait for a whole reply of a server, or for the next one of a program."
 _PRICE = "Dollars for a million tokens, read and written, such as 0.15,0.60: the summary has the cost."
 
 _REQUEST = (

@@ -219,6 +219,7 @@ def test_a_mesh_in_a_folder_below_with_its_picture_beside_it(monkeypatch, tmp_pa
     with pytest.raises(KindsError, match=r"box.glb.* my skin.png"):
         read(monkeypatch, tmp_path, BOX, 'mesh = "models/box.glb"')
     picture.save(tmp_path / "models" / "my skin.png")
+    (tmp_path / "._own.toml").write_bytes(b"\x00\x05\x16\x07\xff")  # as macOS leaves beside each file
     assert read(monkeypatch, tmp_path, BOX, 'mesh = "models/box.glb"')[1] == "green"
 
 

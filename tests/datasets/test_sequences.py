@@ -101,6 +101,16 @@ def test_what_cannot_be_is_refused_before_anything_is_made(wrong):
         check_settings(Settings(**{**SMALL, "n": 8, "test": 4} | wrong))
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [({"pictures": 12}, "from 2 to 8, not 12"), ({"pictures": -3}, "from 2 to 8, not -3"),
+     ({"questions_per_picture": 5, "n": 8}, "leave out `sequence`"), ({"twins": True, "n": 6}, "leave out")],
+)  # fmt: skip
+def test_the_conflict_is_named_before_what_follows_from_it(wrong, words):
+    with pytest.raises(SettingsError, match=words):
+        check_settings(Settings(**{**SMALL, "sequence": "views"} | wrong))
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_every_word_of_a_question_has_a_number(made, mode):
     tokens = open_dataset(made[mode]).train.column("tokens")

@@ -260,6 +260,8 @@ templates = [{{ program = "{}", slots = ["{}"], texts = ["{}"] }}]
         (OWN.format("a", "truth", "exist(1)", "set", "{any 1}?"), "{any 1}"),
         (OWN.format("a", "truth", "exist(1)", "set", "Is it there?"), "each of its slots"),
         (OWN.format("a", "truth", "holds(1, 2)", 'kind", "noun', "{1} {2}?"), "of another type"),
+        (OWN.format("a", "truth", "exist(1)", "set", r"Is\t{a 1}\nthere?"), "control character"),
+        (OWN.format("a", "truth", "exist(1)", "set", "Is {a 1}\u2028there?"), "line break"),
         (OWN.format("a, b", "truth", "exist(1)", "set", "{a 1}?"), "not a TOML"),
         (OWN.format("exist", "truth", "exist(1)", "set", "{a 1}?"), "exist is a family"),
     ],

@@ -270,6 +270,9 @@ def test_an_assignment_is_checked_as_a_move_is():
     assert (bicycle.kind, bicycle.name) == ("bicycle", "bicycle")
     bicycle.kind = "scooter"
     assert (bicycle.kind, bicycle.name, street["scooter"]) == ("scooter", "scooter", bicycle)
+    for name in ("kind", "x", "velocity"):
+        with pytest.raises(TownError, match=f"{name} cannot be deleted"):
+            delattr(bicycle, name)
     bicycle.x, bicycle.kind = 20.0, "car"
     assert bicycle.name == bicycle.kind == street.to_scene().vehicles[1].entity
     gone = street["taxi"]

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 
 import msgspec
 import pyarrow.parquet as pq
@@ -104,6 +105,7 @@ STOPS = {
     "moved nowhere": (Raw(b"choose", 300), "choose"),
     "page": (Raw(b"<html>Log in</html>"), "Log in"),
     "error": (Raw(b'{"error": {"message": "the quota is used up"}}'), "quota is used up"),
+    "router": (Raw(b'{"choices": [{"error": {"code": 429}, "message": {"content": null}}]}'), '"code": 429'),
     "stream": (Raw(b'data: {"id": 1}\n\ndata: [DONE]'), 'data: {"id": 1}'),
     "no choice": (Raw(b'{"choices": []}'), '{"choices": []}'),
     "list": (Raw(b"[1]"), "[1]"),
@@ -251,6 +253,7 @@ def test_functions(paper, tmp_path, monkeypatch):
 
 
 ENDINGS = """
+import os
 import sys
 from asyncio import CancelledError
 from decimal import Decimal
@@ -275,6 +278,7 @@ def gives_bytes(prompt, picture, choices): return bytearray(choices and len(choi
 def gives_texts(prompt, picture, choices): return ("1e9",) * len(choices)
 def gives_set(prompt, picture, choices): return {*range(len(choices))}
 def is_loud(*_): return Loud("yes")
+def wanders(*_): return os.chdir("/") or "yes"
 def blackens(prompt, picture, choices):
     answer = "yes" if picture.any() else "no"
     picture[:] = 0
@@ -304,11 +308,11 @@ def test_a_function_may_end_in_any_way(name, paper, tmp_path, endings):
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"), [("is_loud", {"controls": 0}), ("blackens", {"controls": 0, "samples": 3})]
+    ("name", "settings"), [("is_loud", {}), ("wanders", {}), ("blackens", {"samples": 3})]
 )
 def test_a_function_changes_nothing_of_ours(name, settings, paper, tmp_path, endings):
-    how = {"settings": VlmSettings(**settings, examples=2), "allow_model": [f"endings:{name}"]}
-    evaluate_model(f"python:endings:{name}", paper, out=tmp_path / "out", **how)
+    how = {"settings": VlmSettings(**settings, controls=0, examples=2), "allow_model": [f"endings:{name}"]}
+    evaluate_model(f"python:endings:{name}", paper, out=Path("out"), **how)
     assert {row["answer"] for row in rows_of(tmp_path / "out")} == {"yes"}
 
 
@@ -325,6 +329,7 @@ def test_own_code_never_ends_a_command_in_silence(paper, plain, tmp_path, ending
 
 PROGRAM = r"""
 import json, sys
+sys.stdout.buffer.write(b"\xef\xbb\xbf")
 replies = b'"text": "yes \\ud83d"', b'"text": "no \xff"', b'"scores": [NaN, 1]', b'"text": ""'
 for line, reply in zip(sys.stdin, replies):
     key = json.dumps(json.loads(line)["key"]).encode()
@@ -341,6 +346,24 @@ def test_programs(paper, tmp_path):
     (tmp_path / "odd.py").write_text(f"print('[' * {10**6})")
     with pytest.raises(UnreachableError, match="wrote"):
         evaluate_model(model, paper, VlmSettings(controls=0, examples=5), tmp_path / "out")
+
+
+CLINGING = """
+import json, subprocess, sys
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+for line in sys.stdin:
+    if len(sys.argv) > 1:
+        print(json.dumps({"key": json.loads(line)["key"], "text": "no"}), flush=True)
+"""
+
+
+def test_a_program_whose_child_holds_its_pipes_is_not_waited_for(paper, tmp_path):
+    (tmp_path / "odd.py").write_text(CLINGING)
+    model = f"command:{sys.executable} {tmp_path / 'odd.py'}"
+    evaluate_model(f"{model} answers", paper, VlmSettings(**FEW, examples=3), tmp_path / "out")
+    assert {row["answer"] for row in rows_of(tmp_path / "out")} == {"no"}
+    with pytest.raises(UnreachableError, match=r"no answer within 1 seconds: .*--timeout"):
+        evaluate_model(model, paper, VlmSettings(**FEW, examples=3, timeout=1.0), tmp_path / "silent")
 
 
 @pytest.mark.parametrize(

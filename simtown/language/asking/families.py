@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -70,6 +71,8 @@ def _problem(template: Template, answer: str) -> str:
         return f"has the program '{template.program}', which cannot be read: {why}"
     varied = {place for place, slot in enumerate(template.slots, 1) if not slot.isdigit()}
     for text in template.texts:
+        if {*map(unicodedata.category, text)} & {"Cc", "Zl", "Zp"}:
+            return f"has the text {text!r}, with a line break or a control character: take it out"
         named = {int(digits) for digits in re.findall(r"\{[^}]*?(\d+)\}", text)}
         if varied - named or "{" in wording.fill(text, values):
             return f"has the text '{text}': name each of its slots, as {{1}}, {{a 1}} or {{many 1}}"
