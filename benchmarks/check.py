@@ -52,7 +52,9 @@ def main() -> None:
 
 def row_of(eyes, faults, repeats, served):
     """How often eyes of some seeds name the faults before them."""
-    batteries = [ask_battery(SimulatedModel(eyes(seed=seed)), QUERIES) for seed in range(FIRST, FIRST + repeats)]
+    batteries = [
+        ask_battery(SimulatedModel(eyes(seed=seed)), QUERIES) for seed in range(FIRST, FIRST + repeats)
+    ]
     alike = sum(
         verdicts(battery) == asked_by_server(eyes(seed=seed))
         for seed, battery in enumerate(batteries[:served], FIRST)

@@ -491,6 +491,12 @@ def test_what_does_not_belong_in_the_directory_is_named(name, town):
     assert_reported(town, name.rstrip("/"), "does not belong")
 
 
+@pytest.mark.parametrize("name", [".DS_Store", "train/Thumbs.db"])
+def test_what_a_file_browser_leaves_is_no_problem(name, town):
+    (town / name).write_bytes(b"x")
+    assert problems(town) == []
+
+
 def test_what_holds_no_data_may_be_anything(town):
     for name in ("timings.json", "preview.png"):
         (town / name).write_text("anything")

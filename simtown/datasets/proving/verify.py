@@ -42,6 +42,8 @@ PICTURES = 256
 LINES = 5
 #: Files beside the shards that commands write into a data set. Only the manifest holds data.
 _BESIDE = (manifests.NAME, manifests.TIMINGS, "preview.png", "marginals.png")
+#: Files that a system's file browser leaves in every folder that it shows.
+_OF_BROWSERS = (".DS_Store", "Thumbs.db", "desktop.ini")
 #: How versions are written.
 _VERSION = re.compile(r"unknown|\d[\w.+!-]*")
 
@@ -148,6 +150,8 @@ def _directory_problems(
     foreign_folders: set[str] = set()
     for name in sorted(sizes):
         if name in folders and irregular.get(name) == "a directory":
+            continue
+        if PurePosixPath(name).name in _OF_BROWSERS and name not in irregular:
             continue
         if not foreign_folders.isdisjoint(folder.as_posix() for folder in PurePosixPath(name).parents):
             continue  # its folder is reported already
