@@ -29,6 +29,8 @@ from simtown.vlm.vlm_settings import CONTINUES, VlmSettings
 
 #: Characters of the longest line that a program may write.
 LONGEST_LINE = 2**24
+#: Seconds in which a program that has answered all may end by itself.
+_TO_END = 5.0
 
 
 def import_function(place: str, setting: str = "") -> Any:
@@ -133,9 +135,7 @@ class ProgramModel(VisionModel):
             late = f"{self._words[0]} wrote no answer within {self._timeout:g} seconds"
             raise UnreachableError(f"{late}: give it more by --timeout; {CONTINUES}") from None
         finally:
-            with suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            _end(process, 0 if waiting or not all_sent else _TO_END)
             for thread in threads:
                 thread.join(1.0)  # one that a child in another session holds is left
         if waiting:
@@ -151,6 +151,15 @@ class ProgramModel(VisionModel):
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             wanted = 'write {"key": ..., "text": ...} for each question'
             raise UnreachableError(f"{self._words[0]} wrote {line.strip()!r:.80}: {wanted}") from error
+
+
+def _end(process: subprocess.Popen[str], seconds: float) -> None:
+    """Wait so long for a program to end, then end it, and what it started."""
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def _read(pipe: Any, heard: SimpleQueue[Any]) -> None:

@@ -354,14 +354,18 @@ subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 for line in sys.stdin:
     if len(sys.argv) > 1:
         print(json.dumps({"key": json.loads(line)["key"], "text": "no"}), flush=True)
+if len(sys.argv) > 1:
+    with open(sys.argv[1], "w") as file:
+        file.write("all said")
 """
 
 
 def test_a_program_whose_child_holds_its_pipes_is_not_waited_for(paper, tmp_path):
     (tmp_path / "odd.py").write_text(CLINGING)
     model = f"command:{sys.executable} {tmp_path / 'odd.py'}"
-    evaluate_model(f"{model} answers", paper, VlmSettings(**FEW, examples=3), tmp_path / "out")
+    evaluate_model(f"{model} {tmp_path / 'log'}", paper, VlmSettings(**FEW, examples=3), tmp_path / "out")
     assert {row["answer"] for row in rows_of(tmp_path / "out")} == {"no"}
+    assert (tmp_path / "log").read_text() == "all said"
     with pytest.raises(UnreachableError, match=r"no answer within 1 seconds: .*--timeout"):
         evaluate_model(model, paper, VlmSettings(**FEW, examples=3, timeout=1.0), tmp_path / "silent")
 
