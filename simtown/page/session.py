@@ -147,7 +147,7 @@ class Session:
 
     def _place(self, given: dict[str, Any]) -> None:
         thing = self.town.place(**given)
-        if thing.group == "vehicle" and given.get("y", 0.0) > 0 and "yaw" not in given:
+        if thing.group == "vehicle" and (given.get("y") or 0.0) > 0 and "yaw" not in given:
             self.town.change(thing, yaw=math.pi)  # it stands in the far lane
         with suppress(TownError):  # round numbers are easier to read, if they fit
             self.town.change(thing, x=round(thing.x, 2), y=round(thing.y, 2), z=round(thing.z, 3))

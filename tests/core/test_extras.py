@@ -27,10 +27,9 @@ export: town --to coco --out coco
 gallery: town --out gallery
 demo: --no-open
 doctor:
+clip: --out street.gif
 [audit]
 audit: town
-[physics]
-clip: --out street.gif
 [train]
 fit: town --out fit
 evaluate: fit town

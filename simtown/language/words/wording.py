@@ -23,7 +23,7 @@ LANES = {"near": "in the near lane", "far": "in the far lane", "parked": "parked
 DIRECTIONS = {
     "left": "facing left", "right": "facing right", "viewer": "facing the viewer", "away": "facing away",
 }  # fmt: skip
-PACES = {
+_PACES = {
     "goes on": "going on as before", "speeds up": "speeding up", "slows down": "slowing down",
     "starts": "starting", "stops": "stopping",
 }  # fmt: skip
@@ -92,7 +92,7 @@ def predicate(form: Form) -> str:
         case "has", "drive", way:
             return f"driving {way}"
         case "has", "pace", pace:
-            return PACES[pace]
+            return _PACES[pace]
         case "has", _, value:
             return str(value)
         case "passes", other:
