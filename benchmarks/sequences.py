@@ -7,10 +7,12 @@ Samples questions of each family about 15 kinds, draws no picture, and lets smal
 two answers of a pair by the latent state of one picture: chance is 50 %. The table is
 results/sequences.csv.
 
-python benchmarks/sequences.py --learn FOLDER [--models cnn-lstm,order-blind,one-picture] [--steps 1500]
+python benchmarks/sequences.py --learn FOLDER [--models cnn-lstm,order-blind,one-picture] [--crowd 2]
+    [--steps 2500]
 
 Generates 11,000 training examples of the family "goes" (fewer than 10,000 sequences: a reversed pair is one)
-of four 64 × 32 pictures, and trains models on one core. FOLDER keeps what is done.
+of four 64 × 32 pictures, and trains models on one core. The table is results/sequences-learned.csv. FOLDER
+keeps what is done.
 """
 
 from pathlib import Path
@@ -57,8 +59,8 @@ def measure(name: str, examples: int) -> dict[str, object]:
     return row | {"plus or minus": f"{worst.half:.3f}", "pairs of the best": f"{worst.pairs:.3f}"}
 
 
-def learn(folder: Path, model: str, steps: int) -> None:
-    """Train a model on which way a vehicle goes, and print how often it is right."""
+def learn(folder: Path, model: str, crowd: str, steps: int) -> dict[str, object]:
+    """The row of a model that was trained on which way a vehicle goes."""
     import torch
 
     from simtown.training.ask import right_answers
@@ -66,29 +68,38 @@ def learn(folder: Path, model: str, steps: int) -> None:
     from simtown.training.fit_settings import FitSettings
 
     torch.set_num_threads(1)
-    data, run = folder / "goes", folder / f"{model}-{steps}"
-    world = {**WORLD, "n": 11_000, "val": 400, "test": 2_000, "seed": 1}
+    data, run = folder / f"goes-{crowd}", folder / f"{model}-{crowd}-{steps}"
+    world = {**WORLD, "n": 11_000, "val": 400, "test": 2_000, "seed": 1, "crowd": crowd}
     if not data.exists():
         generate(Settings(**world, sequence="time", questions=("goes",)), data, workers=1)
     dataset, began = open_dataset(data), process_time()
     fit(FitSettings(model, batch=64, max_steps=steps, device="cpu"), dataset, run)
+    seconds = process_time() - began
     right = right_answers(run, dataset, torch.device("cpu"))
     back = right[dataset.test.column("shared") == REVERSED]
-    pairs = back.reshape(-1, 2).all(axis=1).mean()
-    seconds = process_time() - began
-    print(f"{model}, {steps} steps, {seconds:.0f} CPU s: {right.mean():.3f} right; of reversed pairs")
-    print(f"{back.mean():.3f} of the examples and {pairs:.3f} of the pairs")
+    pairs = back.reshape(-1, 2).all(axis=1)
+    row: dict[str, object] = {"model, crowd": f"{model}, {crowd}", "steps": steps, "CPU s": round(seconds)}
+    row["sequences"] = len(np.unique(dataset.train.column("sequence")))
+    shares = {"right": right, "reversed": back, "reversed pairs": pairs}
+    return row | {name: f"{share.mean():.3f}" for name, share in shares.items()}
 
 
 def main() -> None:
     """Measure the families, or train the models."""
     models = ["cnn-lstm", "order-blind", "one-picture"]
     chosen = options(
-        __doc__, examples=10_000, families=[*sequence_families()], learn="", models=models, steps=1_500
+        __doc__,
+        examples=10_000,
+        families=[*sequence_families()],
+        learn="",
+        models=models,
+        crowd="2",
+        steps=2_500,
     )
     if chosen.learn:
+        rows = Rows(RESULTS / "sequences-learned.csv", machine("numpy", "torch"), "model, crowd")
         for model in chosen.models:
-            learn(Path(chosen.learn), model, chosen.steps)
+            rows.add(learn(Path(chosen.learn), model, chosen.crowd, chosen.steps))
         return
     rows = Rows(RESULTS / "sequences.csv", f"{machine('numpy', 'scikit-learn')}", "family")
     for name in chosen.families:

@@ -140,7 +140,7 @@ def test_a_name_in_backquotes_is_an_option_or_an_argument_of_a_verb():
 
 
 #: What stands for words of the reader's own, or needs a folder or a network.
-ELSEWHERE = {"FAMILIES", "kinds", "s3://bucket/town", "list"}
+ELSEWHERE = {"FAMILIES", "NAME,NAME", "kinds", "s3://bucket/town", "list"}
 GENERATED = {" ".join(words): words for page in PAGES for words in commands_of(text_of(page))}
 GENERATED = {text: words for text, words in GENERATED.items() if words[0] == "generate" and len(words) > 1}
 
