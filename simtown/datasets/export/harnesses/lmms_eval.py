@@ -37,7 +37,7 @@ output_type: generate_until
 doc_to_visual: !function utils.picture
 doc_to_text: !function utils.question
 doc_to_target: answer
-process_results: !function utils.results
+process_results: !function utils.{results}
 generation_kwargs:
   max_new_tokens: 64
   temperature: 0
@@ -82,7 +82,8 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     for split in splits:
         paths = sorted((directory / "data").glob(f"{split}-[0-9]*"))
         files, task = json.dumps([f"data/{path.name}" for path in paths]), task_name(data, split)
-        text = _TASK.format(task=task, split=split.replace("-", "_"), files=files)
+        results = "sequence_results" if data.settings.sequence else "results"
+        text = _TASK.format(task=task, split=split.replace("-", "_"), files=files, results=results)
         if data.settings.twins or data.settings.sequence:
             text += _PAIRS
         if data.settings.twins:

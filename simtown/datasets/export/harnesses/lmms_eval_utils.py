@@ -26,11 +26,14 @@ def question(doc: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None) -> s
 def results(doc: Mapping[str, Any], replies: Sequence[str]) -> dict[str, Any]:
     """The metrics of a reply; :func:`pair` and :func:`group` put twins together."""
     row = score(replies[0], doc, ANSWERS)
-    metrics: dict[str, Any] = {"accuracy": row["accuracy"], "unparsed": float(row["answer"] is None)}
-    if row["group"] is not None:
-        metrics["pair"] = row
-        if len(doc["images"]) == 1:  # a group of sequences is a pair
-            metrics["group"] = row
+    metrics = {"accuracy": row["accuracy"], "unparsed": float(row["answer"] is None)}
+    return metrics if row["group"] is None else {**metrics, "pair": row, "group": row}
+
+
+def sequence_results(doc: Mapping[str, Any], replies: Sequence[str]) -> dict[str, Any]:
+    """The metrics of a reply about a sequence, whose group is a pair."""
+    metrics = results(doc, replies)
+    del metrics["group"]
     return metrics
 
 
