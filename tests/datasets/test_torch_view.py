@@ -37,6 +37,23 @@ def test_a_batch_is_its_rows(rich):
     assert [row["answer"] for row in rows[1:]] == [view[23]["answer"], view[3]["answer"]]
 
 
+@pytest.mark.parametrize("crop", [(40, 20), (64, 1), (1, 32)])
+def test_a_crop_is_a_window_of_the_picture_and_boxes_follow(rich, crop):
+    split = open_dataset(rich).train
+    whole, cut = split.torch(), split.torch(crop)
+    size = np.array(crop * 2)
+    for i in range(8):
+        row, part = whole[i], cut[i]
+        windows = np.lib.stride_tricks.sliding_window_view(row["image"], part["image"].shape)[0]
+        tops, lefts = np.nonzero((windows == part["image"]).all((2, 3, 4)))
+        corners = np.stack([lefts, tops, lefts, tops], 1)[:, None]
+        pixels = row["boxes"] * np.tile(row["image"].shape[:0:-1], 2)
+        shares = np.clip(pixels - corners, 0, size) / size
+        assert np.isclose(part["boxes"], shares, atol=1e-5).all((1, 2)).any()
+    with pytest.raises(ValueError, match="does not lie in pictures of"):
+        split.torch((1000, 20))
+
+
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 def test_workers_that_stay_see_the_next_epoch(rich, start):
     split = open_dataset(rich).train

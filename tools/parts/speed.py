@@ -78,21 +78,30 @@ LOADERS = {
     "png": "PNG files, Pillow",
     "datasets": "Parquet with PNG inside, `datasets`",
     "webdataset": "tar files with PNG inside, webdataset",
+    "litdata": "raw pixels, LitData",
+    "grain": "raw pixels, grain with array-record",
+    "spdl": "PNG files, OpenCV in threads of SPDL",
 }
 
 
 def reading(results: Results) -> str:
     """Examples a second of each loader from warm files, without and with two workers."""
-    rates: dict[str, dict[str, list[str]]] = {}
+    rates: dict[tuple[str, str, str], list[str]] = {}
     for r in results.csv("reading.csv"):
         if r["files"] == "warm":
-            rates.setdefault(r["loader"], {}).setdefault(r["size"], []).append(
-                number(r["examples_per_second"])
-            )
+            key = r["loader"], r["size"], r["pictures"]
+            rates.setdefault(key, []).append(number(r["examples_per_second"]))
+    columns = {
+        "128 × 128": ("128", "whole"),
+        "128 × 128, cut": ("128", "cut and mirrored"),
+        "256 × 256": ("256", "whole"),
+        "256 × 256, cut": ("256", "cut and mirrored"),
+    }
     lines = [
-        [name, *(" / ".join(pair) for pair in rates[loader].values())] for loader, name in LOADERS.items()
+        [name, *(" / ".join(rates.get((loader, *column), [])) for column in columns.values())]
+        for loader, name in LOADERS.items()
     ]
-    return Table(["loader", "64 × 32", "128 × 128", "256 × 256"], lines).markdown(1)
+    return Table(["loader", *columns], lines).markdown(1)
 
 
 def scale(results: Results) -> str:

@@ -498,13 +498,16 @@ class Split(Sequence[Example]):
     def __iter__(self) -> Iterator[Example]:
         return (self[i] for i in range(len(self)))
 
-    def torch(self) -> TorchView:
+    def torch(self, crop: tuple[int, int] | None = None) -> TorchView:
         """A map-style data set for ``torch.utils.data.DataLoader``. PyTorch is imported when a batch is read.
+
+        `crop` (width, height in pixels) cuts each picture out at a random place, and boxes follow. Answers
+        stay those of the whole picture.
 
         For a shuffled order of many millions of examples, or on many machines, use
         :class:`simtown.datasets.reading.shuffled.Shuffled`.
         """
-        return TorchView(self)
+        return TorchView(self, crop)
 
 
 def example_of(

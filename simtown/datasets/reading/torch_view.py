@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _COLUMNS = ("tokens", "answer", "subject", "relation", "object", "subject_slot", "object_slot", "boxes")
 #: Instead of them, those of a data set of families.
 _FAMILY_COLUMNS = ("tokens", "answer", "family", "value", "number", "tolerance")
+#: Pictures that are unpacked before windows are cut out of them: so few stay in the processor's cache.
+_CUT_TOGETHER = 16
 
 
 class ExampleRow(dict[str, Any]):
@@ -59,10 +61,11 @@ def _collate(batch: Any, *, collate_fn_map: Any = None) -> Any:
     return default_collate([dict(row) for row in batch])
 
 
-def read(split: Split, rows: np.ndarray) -> ExampleBatch:
+def read(split: Split, rows: np.ndarray, crop: tuple[int, int] | None = None) -> ExampleBatch:
     """Read some examples, by number ((n,) int64), in any order.
 
-    The keys of the batch are:
+    `crop` (width, height) cuts each picture out at a random place, by PyTorch's random numbers; an example of
+    sequences has one place for its pictures. The keys of the batch are:
 
     - image: (n, 3, h, w) uint8, in channels-last memory; of sequences (n, P, 3, h, w).
     - tokens: (n, 16) int64.
@@ -77,7 +80,8 @@ def read(split: Split, rows: np.ndarray) -> ExampleBatch:
     column = split.rows(_FAMILY_COLUMNS if split.families else _COLUMNS, rows)
     shape = split.form("images")[0]
     height, width, n = *shape[-3:-1], len(rows)
-    forms: dict[str, tuple[tuple[int, ...], Any]] = {"image": ((n, *shape), np.uint8)}
+    cut = crop or (width, height)
+    forms: dict[str, tuple[tuple[int, ...], Any]] = {"image": ((n, *shape[:-3], cut[1], cut[0], 3), np.uint8)}
     forms |= {"tokens": (column["tokens"].shape, np.int64), "answer": ((n,), np.float32)}
     whole = ("family", "value") if split.families else ("subject", "relation", "object")
     forms |= dict.fromkeys(whole, ((n,), np.int64))
@@ -87,30 +91,62 @@ def read(split: Split, rows: np.ndarray) -> ExampleBatch:
         forms["boxes"] = (n, 2, 4), np.float32
     room = Room(forms)
     arrays = room.arrays
-    split.images(rows, out=arrays["image"])
+    corners = np.zeros((n, 2), dtype=np.int64)
+    if crop:
+        corners = _read_windows(split, rows, arrays["image"])
+    else:
+        split.images(rows, out=arrays["image"])
     for name in forms.keys() - {"image", "boxes"}:
         arrays[name][...] = column[name]
     if not split.families:
         slots = np.stack([column["subject_slot"], column["object_slot"]], axis=1).astype(np.int64)
-        size = np.array([width, height] * 2, dtype=np.float32)
-        np.divide(np.take_along_axis(column["boxes"], slots[:, :, None], axis=1), size, out=arrays["boxes"])
+        boxes = np.take_along_axis(column["boxes"], slots[:, :, None], axis=1)
+        boxes = np.clip(boxes - np.tile(corners, 2)[:, None], 0, cut * 2)
+        size = np.array(cut * 2, dtype=np.float32)
+        np.divide(boxes, size, out=arrays["boxes"], casting="same_kind")
     return ExampleBatch({**arrays, "image": np.moveaxis(arrays["image"], -1, -3)}, room)
+
+
+def _read_windows(split: Split, rows: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """Cut a random window out of each picture into `out`; returns (n, 2) left and top edges in pixels."""
+    import torch
+
+    shape = split.form("images")[0]
+    height, width = out.shape[-3:-1]
+    spare = shape[-2] - width, shape[-3] - height
+    corners = np.stack([torch.randint(most + 1, (len(out),)).numpy() for most in spare], axis=1)
+    whole = np.empty((_CUT_TOGETHER, *shape), dtype=np.uint8)
+    for begin in range(0, len(rows), _CUT_TOGETHER):
+        part = slice(begin, begin + _CUT_TOGETHER)
+        pictures = split.images(rows[part], out=whole[: len(rows[part])])
+        for picture, window, (left, top) in zip(pictures, out[part], corners[part].tolist(), strict=True):
+            window[...] = picture[..., top : top + height, left : left + width, :]
+    return corners
 
 
 class TorchView:
     """A map-style data set for DataLoader, which fetches whole batches from it.
 
-    An example is a dict with the keys of :func:`read`.
+    An example is a dict with the keys of :func:`read`, which cuts pictures to `crop`.
+
+    Raises:
+        ValueError: the crop is larger than the pictures.
     """
 
-    def __init__(self, split: Split) -> None:
+    def __init__(self, split: Split, crop: tuple[int, int] | None = None) -> None:
+        height, width = split.form("images")[0][-3:-1]
+        if crop and not (0 < crop[0] <= width and 0 < crop[1] <= height):
+            raise ValueError(
+                f"a `crop` of {crop[0]} × {crop[1]} pixels does not lie in pictures of {width} × {height}"
+            )
         self.split = split
+        self.crop = crop
 
     def __len__(self) -> int:
         return len(self.split)
 
     def __getitem__(self, i: int) -> dict[str, Any]:
-        row = dict(read(self.split, np.array([i + len(self) if i < 0 else i]))[0])
+        row = dict(read(self.split, np.array([i + len(self) if i < 0 else i]), self.crop)[0])
         return {**row, "image": np.ascontiguousarray(row["image"])}
 
     def __getitems__(self, numbers: Sequence[int]) -> ExampleBatch:
@@ -118,4 +154,4 @@ class TorchView:
         from torch.utils.data._utils.collate import default_collate_fn_map
 
         default_collate_fn_map[ExampleRow] = _collate
-        return read(self.split, np.asarray(numbers, dtype=np.int64))
+        return read(self.split, np.asarray(numbers, dtype=np.int64), self.crop)

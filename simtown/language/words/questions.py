@@ -95,6 +95,11 @@ def vocabulary_for(style: str, relations: tuple[str, ...], own_kinds: int = 0) -
     return vocabulary()[: last + 1]
 
 
+@lru_cache(maxsize=1)
+def _numbers(tokens: tuple[str, ...]) -> dict[str, int]:
+    return {token: number for number, token in enumerate(tokens)}
+
+
 def encode(question: str) -> np.ndarray:
     """(LENGTH,) uint8 token ids, padded with PAD.
 
@@ -103,7 +108,7 @@ def encode(question: str) -> np.ndarray:
     import numpy as np
 
     tokens = words(question)
-    numbers = {w: i for i, w in enumerate(vocabulary())}
+    numbers = _numbers(vocabulary())
     out = np.zeros(LENGTH, dtype=np.uint8)
     out[: len(tokens)] = [numbers.get(t, UNKNOWN) for t in tokens]
     return out
