@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from simtown.language.words.reply_numbers import METRES, NUMBER, in_digits, value_of
 from simtown.language.words.reply_words import (
     ABOUT,
+    AND_ONE,
     ANY,
     AROUND,
     BESIDE,
@@ -39,6 +40,7 @@ from simtown.language.words.reply_words import (
     MAYBE,
     NOT,
     NUMBERED,
+    ONE_AND,
     OR,
     OTHERWISE,
     PERCENT,
@@ -404,6 +406,7 @@ class _Reader:
             before = _before(text, start)
             unclear = value % 1 or unit or ABOUT.search(before)
             unclear = unclear or PERCENT.match(text, end) or text[end : end + 1].isalnum()
+            unclear = unclear or AND_ONE.match(text, end) or ONE_AND.search(before)
             if TOTAL.search(before) and TOTAL_GOES_ON.match(text, end):
                 unclear = True
             elif TOTAL.search(before) or IN_TOTAL.match(text, end):
