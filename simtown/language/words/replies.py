@@ -54,6 +54,7 @@ from simtown.language.words.reply_words import (
     STOP,
     THINKING_BEGINS,
     THINKING_ENDS,
+    TINGED,
     TOTAL,
     TOTAL_GOES_ON,
     UNITLESS,
@@ -361,6 +362,8 @@ class _Reader:
                 if said_no and found[0].lower() not in ("yes", "no"):
                     answer, said_no = {"yes": "no", "no": "yes"}[answer], False
                 weight *= not (self.letters and "correct" in found[0].lower())
+            elif self.type == "colour":
+                answer = "" if TINGED.search(gap) else answer
             elif self.type == "hidden":
                 answer = "" if LIMIT.search(gap) else answer
             elif self.type in ("kind", "group"):

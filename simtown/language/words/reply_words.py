@@ -229,6 +229,8 @@ OTHERWISE = {
     "change": pattern(rf" (?:but|except|besides|other than|into|from|{'|'.join(WORDS['colour'])}|gray)\b"),
 }
 OTHERWISE["seat"] = OTHERWISE["picture"]
+#: Before a colour that is only near another, as in "yellowish green".
+TINGED = _before(r"ish\b-?")
 ABOUT = _before(
     r"\b(?:about|around|in the ballpark of|approx(?:imately)?|roughly|ca|circa|some|nearly|almost|environ|"
     r"etwa|ungefähr|unos|aproximadamente)(?: the)?|[约約]"
