@@ -579,6 +579,11 @@ REFUSED = r"""
     generate --relations 'left of,left of' : twice
     generate --weather nonsense : --weather nonsense
     generate --weather '' : --weather
+    generate --weather ' ' : --weather
+    generate --weather snow, : --weather snow, has an empty name
+    render --vehicles bus,,taxi : --vehicles
+    verify town --split train,,val : --split
+    generate --out ' ' : --out
     generate --frequencies nonsense : nonsense
     generate --frequencies missing.csv : missing.csv
     generate --frequencies zipf:-1 : zipf:-1

@@ -125,7 +125,7 @@ def _read(settings: type, values: dict[str, Any]) -> dict[str, Any]:
         read[field] = given = values.pop(field)
         if kind == tuple[str, ...]:
             names = "" if given == "none" else given
-            read[field] = parse_names(names, about.choices) if _joined(about) else tuple(given or ())
+            read[field] = parse_names(names, field, about.choices) if _joined(about) else tuple(given or ())
     return read
 
 
@@ -172,11 +172,14 @@ def _flag(parameter: inspect.Parameter) -> str:
     return f"--{parameter.name.replace('_', '-')}"
 
 
-def parse_names(text: str, everything: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The names of "a, b"; everything for "all"."""
-    return (
-        everything if text == "all" and everything else tuple(filter(None, map(str.strip, text.split(","))))
-    )
+def parse_names(text: str, setting: str, everything: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The names of "a, b"; everything for "all". Raises SettingsError, about a setting, for "a,,b"."""
+    if text == "all" and everything:
+        return everything
+    names = tuple(map(str.strip, text.split(","))) if text.strip() else ()
+    if "" in names:
+        raise SettingsError(f"{text} has an empty name: write one comma between two names", setting)
+    return names
 
 
 def parse_numbers(

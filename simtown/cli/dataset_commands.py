@@ -41,7 +41,7 @@ DATASET_OR_EXAMPLE = f"{places.DATASET} DIR/SPLIT:INDEX for one example, such as
 
 def known_splits(text: str) -> None:
     """Raises RefusalError if one of the names between commas is not a split."""
-    for name in parse_names(text, ALL_SPLITS):
+    for name in parse_names(text, "split", ALL_SPLITS):
         if name not in ALL_SPLITS:
             raise RefusalError(f"--split {name} is unknown: choose among all, {', '.join(ALL_SPLITS)}")
 
@@ -63,7 +63,7 @@ class StreetOptions:
         from simtown.town.town import Town
 
         count = self.vehicles is None or self.vehicles.isdecimal()
-        names = () if count else parse_names(self.vehicles or "")
+        names = () if count else parse_names(self.vehicles or "", "vehicles")
         town = Town.random(self.seed or 0, int(self.vehicles or 3) if count else 0, self.weather)
         for name in names:
             town.place(name)
@@ -78,7 +78,7 @@ class StreetOptions:
     def name(self) -> str:
         """The name of its picture, such as town-3-snow-taxi-bus."""
         seed = str(self.seed or 0).replace("-", "minus-")
-        words = ("town", seed, self.weather, *parse_names(self.vehicles or ""))
+        words = ("town", seed, self.weather, *parse_names(self.vehicles or "", "vehicles"))
         return "-".join(str(word).replace(" ", "-") for word in words if word is not None)
 
 
@@ -328,7 +328,7 @@ def export(
 
     directory = local(out) if out else beside(dataset, to)
     data = open_dataset(dataset)
-    splits = export.choose_splits(data, [] if split == "all" else parse_names(split))
+    splits = export.choose_splits(data, [] if split == "all" else parse_names(split, "split"))
     counts = {name: len(data[name]) for name in splits}
     total = sum(counts.values())
     work = 3 * total  # an example takes three times as long to encode as to make and compare

@@ -130,7 +130,7 @@ class PanelCommand(Panels, TyperCommand):
         for parameter in parameters:
             value = given[parameter.name]
             words = value if isinstance(value, (list, tuple)) else [value]
-            if "" in words and parameter.default != "":
+            if any(isinstance(word, str) and not word.strip() for word in words) and parameter.default != "":
                 raise typer.BadParameter("it is empty: give a value, or leave it out", ctx, parameter)
         return super().parse_args(ctx, args)
 

@@ -59,6 +59,9 @@ def read_rows(path: Path, columns: Sequence[str]) -> list[TableRow]:
     if wrong := [name for name in (*columns, *names) if names.count(name) != 1]:
         problem = f"has the column '{wrong[0]}' twice" if wrong[0] in names else f"has no column '{wrong[0]}'"
         remedy = f"name the columns {', '.join(columns)} in the first line, with commas between them"
+        for mark, named in ((";", "semicolons"), ("\t", "tabs")):
+            if any(mark in name for name in names):
+                remedy += f" instead of {named}"
         raise ValueError(f"{where} {problem}: {remedy}")
     for where, cells in records[1:]:
         _without_trailing(cells, len(names))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.exact import sincos
 from simtown.core.streams import Stream
+from simtown.language.meaning.nouns import similar_names
 from simtown.language.words.questions import with_article
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
@@ -269,7 +269,7 @@ def find(things: Sequence[Thing], name: object) -> Thing:
     listed = ", ".join(names[:12]) + (", ..." if names[12:] else "")
     if alike:
         raise TownError(f"'{name}' may mean {len(alike)} things of this town: use a name ({listed})")
-    similar = get_close_matches(folded(shown(name).strip("'")), names, 1)
+    similar = similar_names(folded(shown(name).strip("'")), names, 1)
     remedy = f"place it, or use a name ({listed})" if names else "it is empty"
     remedy = f"did you mean {similar[0]}?" if similar else remedy
     raise TownError(f"there is no {shown(name)} in this town: {remedy}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ import numpy as np
 from simtown.assets.catalogue import KEEP_PAINT, STREET
 from simtown.assets.street.animals import LEFTWARDS
 from simtown.assets.street.people import SIDEWAYS
-from simtown.language.meaning.nouns import NOUNS, called_by, perhaps_called_by
+from simtown.language.meaning.nouns import NOUNS, called_by, perhaps_called_by, similar_names
 from simtown.language.meaning.sights import also_shown
 from simtown.language.meaning.solids import Solid
 from simtown.scenes.camera import Camera
@@ -342,7 +341,7 @@ def kinds_of(noun: object) -> tuple[str, ...]:
     if noun in GROUP:
         return (noun,)
     if noun not in NOUNS:
-        similar = [spelled[word] for word in get_close_matches(folded(given), spelled, 3, 0.5)]
+        similar = [spelled[word] for word in similar_names(folded(given), spelled, 3, 0.5)]
         hint = f"did you mean {' or '.join(similar)}?" if similar else "see simtown preview --entity all"
         raise TownError(f"unknown kind {shown(given)}: {hint}")
     return NOUNS[noun]

@@ -48,7 +48,8 @@ READ |= {'name,n\r"a, b",1\r# a "comment"\rc,2\r': ROWS, HEAD: [], "# x\n" + HEA
 READ[HEAD + '#1,9\n"# a",9\n"b\n# c",9\nd\u2028e,9\n'] = [
     (f"line {i}", {"name": name, "n": "9"}) for i, name in zip((2, 3, 4, 6), NAMES, strict=True)
 ]
-WRONG = {"": "t.csv has no column 'name'", "name;n\na;1\n": "line 1 has no column 'name'.*commas between"}
+WRONG = {"": "has no column 'name'", "name;n\na;1\n": "line 1 has no column 'name'.*instead of semicolons"}
+WRONG |= {"n\tname\n1\ta\n": "instead of tabs", "n: a;b,c\n": "column 'name'"}
 WRONG |= {"n,name,n\n": "line 1 has the column 'n' twice", HEAD + "\na,1,5\n": "line 3 has 3 cells for 2"}
 WRONG |= {HEAD + "a\n": "line 2 has 1 cells", HEAD + '\n"a,1\nb,2\n': "line 3 cannot be read as CSV"}
 WRONG[(HEAD + "é,1\n").encode("latin-1")] = "line 2 is not UTF-8: save"

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from simtown.assets.catalogue import NAMED_BY_COLOUR
-from simtown.language.meaning.nouns import NOUNS, called_by, plural
+from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR, PROPS
+from simtown.language.meaning.nouns import NOUNS, called_by, plural, similar_names
 from simtown.language.words.grammar import language
 from simtown.language.words.questions import with_article
 from simtown.scenes.footprints import GROUP
-from simtown.scenes.scene import Scene, Vehicle
+from simtown.scenes.scene import Prop, Scene, Vehicle
 from simtown.town import Town, TownError, saving
 from simtown.town.answering import NoAnswerError
 from simtown.town.things import the
@@ -245,6 +245,19 @@ def test_whatever_a_reader_would_call_so_is_there(seed):
     wrong = [noun for noun in nouns if street(seed).ask(f"Is there {with_article(noun)}?").truth is not True]
     assert len(nouns) > 20
     assert not wrong
+
+
+SORTS = {"tractr": True, "trucc": True, "shed": False, "tre": False, "busses": True}
+
+
+@for_every(SORTS.items())
+def test_a_vehicle_is_offered_for_a_vehicle_alone(word, is_vehicle):
+    vehicles = [*ENTITIES, *map(plural, ENTITIES)]
+    names = similar_names(word, [*vehicles, *PROPS, *map(plural, PROPS)], 5, 0.4)
+    assert {name in vehicles for name in names} == {is_vehicle}
+    with pytest.raises(TownError) as refused:
+        Town.from_scene(Scene((), [Prop("bush", 4.0, 5.6), Prop("oak", 9.0, 9.6)]))["bus"]
+    assert "did you mean" not in str(refused.value)
 
 
 #: What is refused, with a question that is offered instead.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
 from simtown.assets.catalogue import BODIES, ENTITIES, PROPS, STREET
-from simtown.assets.entities import OWN
+from simtown.assets.entities import CATALOGUE, OWN
 from simtown.assets.entities import VEHICLE_NOUNS as VEHICLE_NOUNS
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS, PAINTS
 from simtown.core.files import KindsError
@@ -56,6 +58,31 @@ NOUNS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+#: The noun for everything that stands in a town.
+THING = "thing"
+_IRREGULAR = {
+    "person": "people", "man": "men", "woman": "women", "child": "children", "postman": "postmen",
+    "sheep": "sheep",
+}  # fmt: skip
+
+
+def plural(noun: str) -> str:
+    """The plural of a noun: "buses", "people with prams" is "people with pram"."""
+    if own := next((kind.plural for kind in OWN if kind.name == noun), ""):
+        return own
+    head, space, rest = noun.partition(" with ")
+    *before, last = head.split(" ")
+    if last in _IRREGULAR:
+        last = _IRREGULAR[last]
+    elif last.endswith("y") and last[-2:-1] not in "aeiou":
+        last = f"{last[:-1]}ies"
+    elif last.endswith(("ch", "sh", "x", "bus")):
+        last += "es"
+    elif last != "apartments" and last != "flats":
+        last += "s"
+    return " ".join([*before, last]) + space + rest
+
+
 def _other_words() -> set[str]:
     """Words of questions and answers that are not nouns: a name of these alone would mean two things."""
     from simtown.language.meaning.solids import SOLID_RELATIONS  # which few need
@@ -71,19 +98,26 @@ def _other_words() -> set[str]:
 #: Nouns of kinds of one's own that are none of these.
 OWN_NOUNS: tuple[str, ...] = tuple(dict.fromkeys(kind.group for kind in OWN if kind.group not in NOUNS))
 _OTHER_WORDS = _other_words() if OWN else set()
+_PLURALS = {plural(noun).lower() for noun in (*NOUNS, *PROPS, THING, *CATALOGUE)}
+_TAKEN = {noun.lower() for noun in (*NOUNS, *OWN_NOUNS, *PROPS, THING)} | _PLURALS
 for _kind in OWN:
     for _noun in filter(None, (_kind.name, _kind.plural, _kind.group)):
         if _noun not in NOUNS and {*re.findall(r"\w+", _noun.lower())} <= _OTHER_WORDS:
             means = "means something else in questions: give another name"
             raise KindsError(f"{_kind.source}: '{_noun}' {means}")
-    if _kind.name in (*NOUNS, *OWN_NOUNS, *PROPS, "thing"):
-        raise KindsError(f"{_kind.source}: '{_kind.name}' is a noun of the town: give your kind another name")
-    if _kind.group in (*ENTITIES, *PROPS, *STREET, "house", "pedestrian", "thing", "other"):
+    for _noun in (_kind.name, _kind.plural):
+        if _noun.lower() in _TAKEN:
+            raise KindsError(f"{_kind.source}: '{_noun}' is a noun of the town: give your kind another name")
+    if _kind.group in (*_PLURALS, *ENTITIES, *PROPS, *STREET, "house", "pedestrian", THING, "other"):
         raise KindsError(
             f"{_kind.source}: the group '{_kind.group}' is not a noun for vehicles: give another"
         )
     if _kind.group != "vehicle":
         NOUNS[_kind.group] = (*NOUNS.get(_kind.group, ()), _kind.name)
+#: Last words of names of vehicles.
+_VEHICLE_WORDS = {
+    word.lower().split(" ")[-1] for noun in (*VEHICLE_NOUNS, *ENTITIES) for word in (noun, plural(noun))
+}
 #: Groups of vehicles of which none shares a kind with another: what :func:`group_of` answers.
 GROUPS: tuple[str, ...] = (*VEHICLE_NOUNS[:5], "other")
 ANIMAL_NOUNS: tuple[str, ...] = ("animal", *STREET["animal"])
@@ -139,29 +173,18 @@ hedge: / bush
     for noun, kinds in [line.split(":")]
 }
 _NONE: list[list[str]] = [[], []]
-#: The noun for everything that stands in a town.
-THING = "thing"
-_IRREGULAR = {
-    "person": "people", "man": "men", "woman": "women", "child": "children", "postman": "postmen",
-    "sheep": "sheep",
-}  # fmt: skip
 
 
-def plural(noun: str) -> str:
-    """The plural of a noun: "buses", "people with prams" is "people with pram"."""
-    if own := next((kind.plural for kind in OWN if kind.name == noun), ""):
-        return own
-    head, space, rest = noun.partition(" with ")
-    *before, last = head.split(" ")
-    if last in _IRREGULAR:
-        last = _IRREGULAR[last]
-    elif last.endswith("y") and last[-2:-1] not in "aeiou":
-        last = f"{last[:-1]}ies"
-    elif last.endswith(("ch", "sh", "x", "bus")):
-        last += "es"
-    elif last != "apartments" and last != "flats":
-        last += "s"
-    return " ".join([*before, last]) + space + rest
+def similar_names(given: str, names: Iterable[str], count: int = 3, cutoff: float = 0.6) -> list[str]:
+    """The names most like one, the nearest first: of vehicles alone, or of others, as what it may mean."""
+    names = list(names)
+    meant = get_close_matches(given, [*NOUNS, *_PLURALS, *ENTITIES, *names], 1, cutoff)
+    sort = [name for name in names if meant and _names_vehicle(name) == _names_vehicle(meant[0])]
+    return get_close_matches(given, sort, count, cutoff)
+
+
+def _names_vehicle(name: str) -> bool:
+    return name.lower().rstrip(" 0123456789").split(" ")[-1] in _VEHICLE_WORDS
 
 
 def kinds_meant(noun: str) -> tuple[str, ...]:

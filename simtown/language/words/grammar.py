@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
 from simtown.language.meaning.forms import ORDINALS, Form, fill
-from simtown.language.meaning.nouns import GROUPS, NOUNS, THING, group_of, plural
+from simtown.language.meaning.nouns import GROUPS, NOUNS, THING, group_of, plural, similar_names
 from simtown.language.meaning.relations import DRIVER_RELATIONS, RELATION_NAMES, RELATIONS
 from simtown.language.meaning.solids import SOLID_RELATIONS, SURFACES
 from simtown.scenes.footprints import GROUP
@@ -75,7 +75,7 @@ def rephrasings(names: Iterable[str], question: str) -> Iterator[str]:
     words[:1] = [word.lower() for word in words[:1]]
     meant = set[Form]()
     wrong = [i for i, word in enumerate(words) if not set(_spaced(word).split()) <= known]
-    nearest = [get_close_matches(words[i], [*names, *known], 5, 0.5) or names[:8] for i in wrong]
+    nearest = [similar_names(words[i], [*names, *known], 5, 0.5) or names[:8] for i in wrong]
     others = (dict(zip(wrong, chosen, strict=True)) for chosen in islice(product(*nearest), 50))
     candidates = [" ".join(other.get(i, word) for i, word in enumerate(words)).split() for other in others]
     places = range(len(words))

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from simtown.language.words.reply_numbers import METRES, NUMBER, in_digits, value_of
 from simtown.language.words.reply_words import (
     ABOUT,
+    AND_ONE,
     ANY,
     AROUND,
     BESIDE,
@@ -39,6 +40,7 @@ from simtown.language.words.reply_words import (
     MAYBE,
     NOT,
     NUMBERED,
+    ONE_AND,
     OR,
     OTHERWISE,
     PERCENT,
@@ -52,6 +54,7 @@ from simtown.language.words.reply_words import (
     STOP,
     THINKING_BEGINS,
     THINKING_ENDS,
+    TINGED,
     TOTAL,
     TOTAL_GOES_ON,
     UNITLESS,
@@ -359,6 +362,8 @@ class _Reader:
                 if said_no and found[0].lower() not in ("yes", "no"):
                     answer, said_no = {"yes": "no", "no": "yes"}[answer], False
                 weight *= not (self.letters and "correct" in found[0].lower())
+            elif self.type == "colour":
+                answer = "" if TINGED.search(gap) else answer
             elif self.type == "hidden":
                 answer = "" if LIMIT.search(gap) else answer
             elif self.type in ("kind", "group"):
@@ -404,6 +409,7 @@ class _Reader:
             before = _before(text, start)
             unclear = value % 1 or unit or ABOUT.search(before)
             unclear = unclear or PERCENT.match(text, end) or text[end : end + 1].isalnum()
+            unclear = unclear or AND_ONE.match(text, end) or ONE_AND.search(before)
             if TOTAL.search(before) and TOTAL_GOES_ON.match(text, end):
                 unclear = True
             elif TOTAL.search(before) or IN_TOTAL.match(text, end):

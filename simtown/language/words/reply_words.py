@@ -137,7 +137,7 @@ MARKUP = {
     r"\\+": r"\\",
     r"\b(approx|ca|max|min)\.": r"\1",
     r"\\(?:approx|sim)\b": "about ",
-    r"(\d) ?' ?(\d+)\b": r"\1 feet \2 inches",
+    r"(\d) ?(?:'|(?:ft|foot|feet)\b\.?) ?(\d+)(?: ?in(?:ch(?:es)?)?)?\b": r"\1 feet \2 inches",
     r"\\[dt]?frac *\{(\d+)\} *\{(\d+)\}": r" \1/\2",
     r"\\(?:(?:text|math|[bf]*box|left|right|q?quad|n)[a-z]* ?|[()\[\],;!: ])|\$": " ",
     r"\\[a-z]+": "√",  # LaTeX that may calculate
@@ -205,8 +205,9 @@ LIMIT = _before(
 )
 LIMIT_BEHIND = pattern(
     rf" ?{_SIGNS}|"
-    r"-?ish\b|[ -](?:(?:and an? )?(?:hundred|thousand|million|dozen|half|quarter|third)s?|times|squared|"
+    r"-?ish\b|[ -](?:(?:and an? )?(?:hundred|thousand|million|dozen|pair|half|quarter|third)s?|times|squared|"
     r"cubed|sq|per|s|an? (?:second|minute|hour)|at (?:least|most)|(?:min|max)(?:imum)?|tops)\b|"
+    r",? (?:give or take|plus or minus|plus-minus) (?=\w)|"
     r" ?(?:以上|以下|左右|多)"
 )
 #: Before a number that names one of several pictures: it counts and measures nothing.
@@ -228,6 +229,8 @@ OTHERWISE = {
     "change": pattern(rf" (?:but|except|besides|other than|into|from|{'|'.join(WORDS['colour'])}|gray)\b"),
 }
 OTHERWISE["seat"] = OTHERWISE["picture"]
+#: Before a colour that is only near another, as in "yellowish green".
+TINGED = _before(r"ish\b-?")
 ABOUT = _before(
     r"\b(?:about|around|in the ballpark of|approx(?:imately)?|roughly|ca|circa|some|nearly|almost|environ|"
     r"etwa|ungefähr|unos|aproximadamente)(?: the)?|[约約]"
@@ -257,6 +260,9 @@ RESULT = pattern(
 WORD = pattern("[a-z]+")
 TOTAL = _before(r"\btotal(?: of| de|:| is| number is)?")
 IN_TOTAL = pattern(r"[\w -]{0,60} in total")
+#: Behind and before a number of things beside one more: "2 cars and a bus", "a bus and 2 cars".
+AND_ONE = pattern(r" [\w-]+(?: [\w-]+)? and an? ")
+ONE_AND = _before(r"\ban? [\w-]+(?: [\w-]+)? and")
 #: Behind a total that is one of several: "a total of 2 cars and 1 bus".
 TOTAL_GOES_ON = pattern(r"[\w' -]{0,60}?(?:(?:,|,? and|&) ?[\d∅]| and an? )")
 
