@@ -51,6 +51,21 @@ def _transform(node: dict[str, Any]) -> np.ndarray:
     return result
 
 
+def _rows(values: np.ndarray, rows: np.ndarray, name: str) -> np.ndarray:
+    """The rows of (n, c) values that (m,) indices name. Raises KindsError if one is not there."""
+    if rows.max(initial=-1) >= len(values):
+        raise KindsError(
+            f"its indices reach {rows.max()}, and {name} has {len(values)} rows: export it again"
+        )
+    return values[rows]
+
+
+def _check_bytes(view: int, begin: int, size: int, most: int) -> None:
+    """Raises KindsError if some bytes do not lie among as many as there are at most."""
+    if begin < 0 or begin + size > most:
+        raise KindsError(f"its bufferViews {view} reaches beyond its bytes: export it again")
+
+
 class Glb:
     """A GLB file.
 
@@ -68,7 +83,10 @@ class Glb:
 
     def __init__(self, content: bytes, files: Mapping[str, bytes]) -> None:
         if not content.startswith(b"glTF\2\0\0\0"):
-            raise ValueError("it does not begin as GLB 2.0 does")
+            raise KindsError("it does not begin as GLB 2.0 does: export it again")
+        size = int.from_bytes(content[8:12], "little")
+        if len(content) < size:
+            raise KindsError(f"it is cut off after {len(content):,} of {size:,} bytes: copy it again")
         end = 20 + int.from_bytes(content[12:16], "little")
         self.document = json.loads(content[20:end])
         used = {*self.document.get("extensionsUsed", ()), *self.document.get("extensionsRequired", ())}
@@ -86,9 +104,10 @@ class Glb:
         """A row of a table of the document; without a number {}."""
         if number is None:
             return {}
-        if number < 0:
-            raise IndexError(f"{table} {number}")
-        return self.document[table][number]
+        rows = self.document.get(table, ())
+        if not 0 <= number < len(rows):
+            raise KindsError(f"it has no {table} {number}: export it again")
+        return rows[number]
 
     def parts(self, name: str | None) -> list[tuple[np.ndarray, Part]]:
         """The parts of the scene, or of a node in its own axes, each with its (4, 4) transform."""
@@ -141,10 +160,11 @@ class Glb:
         """The faces of a primitive."""
         rows = np.arange(self._count(primitive))
         if "indices" in primitive:
-            rows = self.values(primitive["indices"], "indices")[rows, 0].astype(int)
+            rows = self.values(primitive["indices"], "indices")[:, 0].astype(int)
 
         def of_corners(attribute: str) -> np.ndarray:
-            return self.values(primitive["attributes"][attribute], attribute)[rows.reshape(-1, 3)]
+            values = self.values(primitive["attributes"][attribute], attribute)
+            return _rows(values, rows, attribute).reshape(-1, 3, values.shape[1])
 
         material = self._get("materials", primitive.get("material"))
         base = material.get("pbrMetallicRoughness", {})
@@ -189,6 +209,7 @@ class Glb:
         if "sparse" in about:
             sparse = about["sparse"]
             rows = self._table({"type": "SCALAR", **sparse, **sparse["indices"]})[:, 0].astype(int)
+            _rows(values, rows, name)
             values[rows] = self._table({**about, "byteOffset": 0, **sparse, **sparse["values"]})
         return values
 
@@ -203,17 +224,20 @@ class Glb:
         view, width = self._get("bufferViews", about["bufferView"]), number.itemsize * shape[1]
         steps = view.get("byteStride", width), number.itemsize
         if steps[0] < width:
-            raise IndexError(f"its rows of {width} bytes overlap")
-        content = self._view(about["bufferView"])
-        values = np.ndarray(shape, number, content, about.get("byteOffset", 0), steps).astype(float)
+            raise KindsError(f"its rows of {width} bytes overlap: export it again")
+        content, begin = self._view(about["bufferView"]), about.get("byteOffset", 0)
+        _check_bytes(about["bufferView"], begin, steps[0] * (shape[0] - 1) + width, len(content))
+        values = np.ndarray(shape, number, content, begin, steps).astype(float)
         if shape[1] == 1 and values.min(initial=0) < 0:
-            raise IndexError("an index is negative")
+            raise KindsError("its indices are negative: export it again")
         return np.maximum(values / np.iinfo(number).max, -1.0) if about.get("normalized") else values
 
     def _view(self, number: int) -> np.ndarray:
         view = self._get("bufferViews", number)
         content = self._content(self._get("buffers", view["buffer"]))
-        return np.frombuffer(content, np.uint8, view["byteLength"], view.get("byteOffset", 0))
+        size, begin = view["byteLength"], view.get("byteOffset", 0)
+        _check_bytes(number, begin, size, len(content))
+        return np.frombuffer(content, np.uint8)[begin : begin + size]
 
     def _content(self, about: dict[str, Any]) -> bytes:
         """The content of a buffer or an image; that without an address is the binary part."""

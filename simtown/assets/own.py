@@ -84,7 +84,12 @@ def use_kinds(*places: str | Path) -> None:
 
 
 def _places() -> list[str]:
-    return [place for place in os.environ.get(VARIABLE, "").split(",") if place]
+    """Raises KindsError for "a,,b"."""
+    value = os.environ.get(VARIABLE, "")
+    places = value.split(",") if value else []
+    if not all(map(str.strip, places)):
+        raise KindsError(f"{VARIABLE}={value} has an empty name: write one comma between two names")
+    return places
 
 
 def own_options() -> list[str]:

@@ -23,7 +23,7 @@ from simtown.assets.mesh import Mesh, VehicleKind, dots, face_normals, lengths
 from simtown.assets.palette import MATERIALS, PAINTS, material
 from simtown.core.files import KindsError
 from simtown.core.own_code import own_code
-from simtown.core.untrusted import RefusedError, inside, read_bytes
+from simtown.core.untrusted import RefusedError, cause, inside, read_bytes
 
 #: Largest length, width and height, and least of each, metres: the town's largest vehicles, and a bit.
 LARGEST_SIZE, LEAST_SIZE = (7.0, 2.5, 4.0), (0.3, 0.1, 0.2)
@@ -74,8 +74,10 @@ def _reading(mesh: Path) -> Iterator[None]:
         yield
     except (KindsError, RefusedError) as error:
         raise KindsError(f"{mesh}: {error}") from error
-    except Exception as error:  # a damaged file raises all kinds
-        raise KindsError(f"{mesh} cannot be read as {mesh.suffix[1:].upper()}: {error!r:.200}") from error
+    except Exception as error:  # a damaged file raises all kinds, and NumPy plain ValueErrors
+        why = "its numbers do not fit together" if type(error) is ValueError else cause(error)
+        form = mesh.suffix[1:].upper()
+        raise KindsError(f"{mesh} cannot be read as {form}: {why:.200}: export it again") from error
 
 
 def files_of(mesh: Path) -> dict[str, bytes]:

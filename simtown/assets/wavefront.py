@@ -23,6 +23,8 @@ _LIGHT_GREY = 0.8
 _WITHOUT_EFFECT = ("o", "g", "s", "mg", "vn", "mtllib", "lod", "shadow_obj", "trace_obj")
 #: An option of a texture that scales or shifts its coordinates, by one to three numbers.
 _OPTION = re.compile(r"-([so])((?: [-+]?\d*\.?\d+){1,3}) ")
+#: A corner of a face: rows of its place, its texture coordinates and its normal.
+_CORNER = re.compile(r"([-+]?\d{1,9})?(/([-+]?\d{1,9})?)*")
 #: A name of materials, which may have spaces if it ends as usual.
 _LIBRARY = re.compile(r"\S.*?\.mtl(?=\s|$)|\S.*", re.IGNORECASE)
 
@@ -134,8 +136,13 @@ def read_obj(content: bytes, files: Mapping[str, bytes]) -> list[Part]:
             if material not in materials:
                 raise KindsError(f"no file of mtllib has the material '{material}' of usemtl: add it")
         elif word == "f":
-            corners = [f"{corner}//".split("/") for corner in rest.partition("#")[0].split()]
-            polygon = [(_row(v, vertices), _row(t, places)) for v, t, *_ in corners]
+            corners = rest.partition("#")[0].split()
+            if not all(map(_CORNER.fullmatch, corners)):
+                raise KindsError(f"'f {rest:.60}' is not read: write its corners as 1/1/1, in one line")
+            named = [f"{corner}//".split("/") for corner in corners]
+            polygon = [(_row(v, vertices), _row(t, places)) for v, t, *_ in named]
+            if max(polygon, default=(0,))[0] >= len(vertices):
+                raise KindsError(f"'f {rest:.60}' has a corner that no v before it gives: export it again")
             fan = _fan(np.array([vertices[v][:3] for v, _ in polygon]))
             faces[material] += [polygon[i] for i in fan]
             count += len(fan)
@@ -148,6 +155,10 @@ def read_obj(content: bytes, files: Mapping[str, bytes]) -> list[Part]:
     parts = []
     for name, rows in faces.items():
         vertex, place = np.array(rows, dtype=int).reshape(-1, 3, 2).transpose(2, 0, 1)
+        if place.max(initial=-1) >= len(place_table):
+            raise KindsError(
+                f"its faces name vt {place.max() + 1}, and it has {len(places)}: export it again"
+            )
         parts.append(_part(name, materials[name], files, vertex_table[vertex], place_table[place]))
     return parts
 

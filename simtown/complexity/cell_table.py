@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from simtown.core.files import DamagedError, save_text
-from simtown.core.untrusted import RefusedError, open_regular, parse_json, read_text
+from simtown.core.untrusted import RefusedError, cause, open_regular, parse_json, read_text
 
 #: The name of the table in a folder of cells, and its first line.
 TABLE, _FIRST = "cells.csv", "# simtown-cells 1"
@@ -65,7 +65,7 @@ def _parse(text: str) -> dict[str, dict[str, Any]]:
                 raise ValueError(f"{name} stands twice, or has other columns")
             contents[name] = _nested(shared | row)
     except (ValueError, TypeError, AttributeError, csv.Error) as error:
-        raise ValueError(f"behind {len(contents)} cells: {error}") from error
+        raise ValueError(f"behind {len(contents)} cells: {cause(error)}") from error
     return contents
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from simtown.complexity.cell_table import TABLE, read_table
 from simtown.core.files import DamagedError, ForeignDirectoryError, save_text
-from simtown.core.untrusted import inside, open_regular, parse_json, read_json, read_text
+from simtown.core.untrusted import cause, inside, open_regular, parse_json, read_json, read_text
 
 #: What the files of cells and run directories call their format.
 CELL, RUN_FORMAT = "simtown-cell", "simtown-run"
@@ -50,8 +50,10 @@ def save(directory: Path, folder: Path) -> Path:
         curve: dict[str, list[float]] = {"step": [int(row["step"]) for row in rows]}
         for name in ("train_accuracy", "val_accuracy"):
             curve[name] = [round(row[name], _DIGITS) for row in rows]
-    except (OSError, KeyError, ValueError) as error:
-        raise DamagedError(f"{directory / METRICS} is damaged ({error}): train this run again") from error
+    except (OSError, LookupError, TypeError, ValueError) as error:
+        raise DamagedError(
+            f"{directory / METRICS} is damaged ({cause(error)}): train this run again"
+        ) from error
     data = {name: value for name, value in run["data"].items() if name not in ("name", "path")}
     content: dict[str, Any] = {
         "format": CELL,
@@ -96,7 +98,7 @@ def load_table(folder: Path) -> dict[str, KeptCell]:
 
 def _damaged(path: Path, error: Exception) -> DamagedError:
     return DamagedError(
-        f"{path} is damaged ({error!r}): put back a copy of it, or delete it to train that run again"
+        f"{path} is damaged ({cause(error)}): put back a copy of it, or delete it to train that run again"
     )
 
 
@@ -146,7 +148,7 @@ def read_answers(path: Path, run: Mapping[str, Any]) -> tuple[np.ndarray, np.nda
             raise ValueError("its arrays are not lists with an entry for each question")
         check_accuracy(run["test"]["accuracy"], answers["correct"])
     except Exception as error:  # NumPy fails in many ways on a damaged archive
-        raise DamagedError(f"{path} is damaged ({error}): train this run again") from error
+        raise DamagedError(f"{path} is damaged ({cause(error)}): train this run again") from error
     return answers["correct"], answers.get("family")
 
 

@@ -20,7 +20,7 @@ from simtown.complexity.cells import ANSWERS, RUN, RUN_FORMAT
 from simtown.complexity.model_looks import LOOKS
 from simtown.core.files import DamagedError
 from simtown.core.options import deciding
-from simtown.core.untrusted import RefusedError, open_regular
+from simtown.core.untrusted import RefusedError, cause, open_regular
 
 #: Settings of a run that its accuracy may differ by within one table, and those that are read apart.
 _NOT_SHARED = {"model", "train_size", "seed", "device", "compile", "options", "min_steps"}
@@ -188,7 +188,7 @@ def _run(
         test_id, _ = data["test_id"], test["accuracy"]
         shared = conditions(record)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DamagedError(f"{file} is damaged ({error!r}): train this run again") from error
+        raise DamagedError(f"{file} is damaged ({cause(error)}): train this run again") from error
     if correct is None:
         correct, families = cells.read_answers(file.parent / ANSWERS, record)
     return Run(*cell, test_id, correct, *seeds, validation, reweighted, asks, *held_out), families, shared

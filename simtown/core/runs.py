@@ -14,7 +14,7 @@ from typing import Any
 from simtown.core import files
 from simtown.core.files import DamagedError, ForeignDirectoryError, as_json
 from simtown.core.missing import no_record
-from simtown.core.untrusted import read_json
+from simtown.core.untrusted import cause, read_json
 
 #: Characters that a message shows of a setting's value.
 _LONGEST_VALUE = 200
@@ -108,7 +108,9 @@ class RunRecord:
         """
         path = directory / self.name
         if not path.is_file():
-            raise FileNotFoundError(no_record(directory, self.what, self.name, self.command))
+            raise FileNotFoundError(
+                no_record(directory, self.what.removeprefix("a "), self.name, self.command)
+            )
         content = load_json(path, self.form, self.command)
         if self.schema is not None and content.get("schema") != self.schema:
             other = f"{path} was made by another version of {self.command}"
@@ -152,7 +154,7 @@ class RunRecord:
                 try:
                     before = settings_of(existing)
                 except (LookupError, TypeError, AttributeError) as error:
-                    raise _damaged(directory / self.name, f"{type(error).__name__}: {error}") from error
+                    raise _damaged(directory / self.name, cause(error)) from error
                 require_same_settings(directory, before, settings_of(content), self.what)
                 content = existing
             else:

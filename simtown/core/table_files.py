@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from simtown.core.files import DamagedError
-from simtown.core.untrusted import open_regular
+from simtown.core.untrusted import cause, open_regular
 
 TEXT, FLAG, INTEGER, NUMBER = pa.string(), pa.bool_(), pa.int64(), pa.float64()
 INTEGERS, NUMBERS = pa.list_(INTEGER), pa.list_(NUMBER)
@@ -25,8 +25,7 @@ def read_table(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
         try:
             table = pq.read_table(file, columns=list(columns)).select(list(columns)).cast(pa.schema(columns))
         except (pa.ArrowException, OSError, ValueError, LookupError) as error:
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise DamagedError(f"{path} is damaged ({reason})") from error
+            raise DamagedError(f"{path} is damaged ({cause(error)})") from error
     for name, column in zip(table.column_names, table.columns, strict=True):
         nested = pa.types.is_nested(column.type)
         if column.null_count or (nested and pc.list_flatten(column).null_count):

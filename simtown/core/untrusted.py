@@ -227,6 +227,15 @@ def _parse(parser: Callable[[Any], Any], text: str | bytes) -> Any:
     return value
 
 
+def cause(error: BaseException) -> str:
+    """Why a reader of a file failed, in one line; Python's words for values of other types say nothing."""
+    if isinstance(error, KeyError):
+        return f"it lacks {error}"
+    if isinstance(error, IndexError | TypeError | AttributeError | OverflowError):
+        return "it holds a value of another form than was written"
+    return str(error).partition("\n")[0]
+
+
 def load_array(path: Path, follow: bool = True, mmap_mode: Literal["r", "r+"] | None = None) -> np.ndarray:
     """The array of a .npy file, read at once, or mapped by `mmap_mode`.
 

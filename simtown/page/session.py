@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from simtown.core.untrusted import cause
 from simtown.language.meaning.forms import Form
 from simtown.language.meaning.limits import LANE_EDGE
 from simtown.language.words.grammar import QuestionError
@@ -130,7 +131,7 @@ class Session:
                 case _:
                     raise TownError(f"there is no verb '{verb}'")
         except (KeyError, TypeError) as error:
-            raise TownError(f"'{verb}' cannot be read: {error}") from error
+            raise TownError(f"'{verb}' cannot be read: {cause(error)}") from error
 
     def _drive(self, thing: str = "", speed: float = SPEED) -> None:
         """Let a vehicle drive, or all in the lanes; nothing changes if one would run into something."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from simtown.core.files import DamagedError
-from simtown.core.untrusted import RefusedError, inside, open_regular
+from simtown.core.untrusted import RefusedError, cause, inside, open_regular
 
 
 @dataclass(frozen=True)
@@ -72,5 +72,4 @@ def parsing(path: Path | str) -> Iterator[None]:
     except RefusedError:
         raise
     except (LookupError, ValueError, TypeError, EOFError, OSError, csv.Error) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise DamagedError(f"{path} is malformed ({reason}): fetch it again") from error
+        raise DamagedError(f"{path} is malformed ({cause(error)}): fetch it again") from error

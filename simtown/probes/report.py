@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from simtown.core.files import DamagedError, replacing
 from simtown.core.runs import RunRecord
 from simtown.core.tables import Table
-from simtown.core.untrusted import inside, markdown
+from simtown.core.untrusted import cause, inside, markdown, open_regular
 from simtown.probes.model_names import title_of
 
 #: The file that says what a directory of results is, and the version of its format.
@@ -46,10 +46,13 @@ class Results:
         """Columns of a task's rows. Raises DamagedError if the file is missing or damaged."""
         path = inside(self.path, f"{task}.parquet")
         try:
-            rows = pq.read_table(path, columns=list(columns))
+            with open_regular(path, follow=False) as file:
+                rows = pq.read_table(file, columns=list(columns))
             return {column: rows[column].to_pylist() for column in columns}
         except (pa.ArrowException, OSError, KeyError) as error:
-            raise DamagedError(f"{path} is damaged ({error}): delete it and run the study again") from error
+            raise DamagedError(
+                f"{path} is damaged ({cause(error)}): delete it and run the study again"
+            ) from error
 
 
 def load(path: Path, form: str) -> Results:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
 from simtown.core.files import save_bytes
-from simtown.core.untrusted import RefusedError, read_bytes
+from simtown.core.untrusted import RefusedError, cause, read_bytes
 from simtown.scenes.camera import Camera
 from simtown.scenes.scene import Weather
 from simtown.town import checks
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _LARGEST = 50_000_000
 #: The attributes of a :class:`Thing` that a file has if they are not the defaults; its name comes first.
 _KEPT = {"name": "", **{f.name: f.default for f in fields(Thing) if f.name not in ("name", "track", "town")}}
+#: What every thing keeps.
+_ALWAYS = {"name", *(f.name for f in fields(Thing) if f.default is MISSING)} - {"town"}
 
 #: A place along an axis, metres, and the x and y of a thing.
 _Axis = Annotated[float, msgspec.Meta(ge=-FARTHEST, le=FARTHEST)]
@@ -105,10 +107,11 @@ def decode(cls: type[Town], content: bytes | str, name: str = "this") -> Town:
         RecursionError,
         LookupError,
         TypeError,
+        AttributeError,
         UnicodeError,
         TownError,
     ) as error:
-        raise TownError(f"{name} is not a saved town: {error}") from error
+        raise TownError(f"{name} is not a saved town: {cause(error)}") from error
     return town
 
 
@@ -119,6 +122,8 @@ def _fill(town: Town, saved: _Saved) -> None:
     town._dice.draws = checks.whole(saved.draws, "draws", 0, 2**32)
     by_name: dict[str, Thing] = {}
     for entry in saved.things:
+        if absent := _ALWAYS - entry.keys():
+            raise TownError(f"a thing lacks its {min(absent)}")
         if unknown := entry.keys() - _KEPT.keys():
             raise TownError(f"a thing has {shown(min(unknown))}, which no thing keeps")
         name, way = entry.pop("name"), msgspec.convert(entry.pop("way", None), _Place | None)

@@ -25,7 +25,7 @@ from torch.optim import Optimizer
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError, replacing, save_bytes, save_text
 from simtown.core.runs import RunRecord
-from simtown.core.untrusted import open_regular, open_to_append, parse_json, read_bytes
+from simtown.core.untrusted import cause, open_regular, open_to_append, parse_json, read_bytes
 from simtown.core.version import __version__, versions
 from simtown.datasets.reading.reader import Dataset
 from simtown.datasets.settings import Settings
@@ -35,7 +35,7 @@ from simtown.training.run_scores import scores_of
 from simtown.training.world import language_of
 
 RUN = "run.json"
-RECORD = RunRecord(RUN, "simtown-run", "simtown fit", frozenset({RUN}), what="run")
+RECORD = RunRecord(RUN, "simtown-run", "simtown fit", frozenset({RUN}), what="a run")
 Tensors = dict[str, torch.Tensor]
 METRICS, TEST, CURVE = "metrics.jsonl", "test.npz", "curve.png"
 STATE, WEIGHTS = "state.safetensors", "weights.safetensors"
@@ -209,10 +209,9 @@ def _save_tensors(path: Path, tensors: Tensors, **texts: str) -> None:
 
 
 def _damaged(path: Path, error: Exception) -> DamagedError:
-    what = str(error).partition("\n")[0]  # PyTorch's have many lines
     again = "run simtown fit again with another --out"
     remedy = again if path.name == WEIGHTS else "delete it to train again from the start"
-    return DamagedError(f"{path} is damaged or of another model ({what}): {remedy}")
+    return DamagedError(f"{path} is damaged or of another model ({cause(error)}): {remedy}")
 
 
 def append_metrics(directory: Path, row: dict[str, float]) -> None:
@@ -240,7 +239,7 @@ def read_metrics(directory: Path) -> list[dict[str, float]]:
             rows.append({"epoch": int(row["epoch"]), "step": int(row["step"]), **row})
         except (ValueError, KeyError, TypeError) as error:
             remedy = f"delete it and {STATE}, if there is one, to train again from the start"
-            raise DamagedError(f"{path} is damaged, line {number} ({error}): {remedy}") from error
+            raise DamagedError(f"{path} is damaged, line {number} ({cause(error)}): {remedy}") from error
     return rows
 
 

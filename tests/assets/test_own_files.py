@@ -19,7 +19,9 @@ from simtown.assets.mesh import face_normals
 from simtown.assets.own import VARIABLE, load
 from simtown.assets.palette import MATERIALS, material
 from simtown.assets.wavefront import read_obj
+from simtown.core.files import KindsError
 from tests.assets.test_own_kinds import python
+from tests.hostile.marks import IN_PYTHON, damages
 
 BOX = trimesh.creation.box((1, 1, 2))
 CODES = {"i1": 5120, "u1": 5121, "i2": 5122, "u2": 5123, "u4": 5125, "f4": 5126}
@@ -222,7 +224,7 @@ REFUSED = {
     "coordinates": (placed(texCoord=2), "TEXCOORD_2"),
     "shape keys": (lambda w: w.mesh.update(weights=[0.5]), "shape keys"),
     "skin": (lambda w: w.node.update(skin=0), "a skin"),
-    "place": (below("bufferViews", "byteOffset", -96), "offset"),
+    "place": (below("bufferViews", "byteOffset", -96), "beyond its bytes"),
     "view": (below("accessors", "bufferView"), "bufferViews -1"),
     "material": (lambda w: w.primitive.update(material=-1), "materials -1"),
     "source": (below("textures", "source"), "images -1"),
@@ -241,9 +243,9 @@ REFUSED = {
     "bright": (lambda w: w.base.update(baseColorFactor=[0, 128, 255, 1]), "colours outside 0 to 1"),
     "3,000 nodes": (many(3_000, 100), "900,000 corners"),
     "20,000 boxes": (many(20_000, 12), "720,000 corners"),
-    "many corners": (lambda w: w.accessors[0].update(count=2_000_000), "cannot be read"),
+    "many corners": (lambda w: w.accessors[0].update(count=2_000_000), "beyond its bytes"),
     "9,000²": (textured(content=large_picture()), "81,000,000 pixels"),
-    "short": (lambda w: w.views[0].update(byteLength=20), "cannot be read"),
+    "short": (lambda w: w.views[0].update(byteLength=20), "beyond its bytes"),
     "colour of NaN": (lambda w: w.base.update(baseColorFactor=[np.nan, 0, 0, 1]), "not finite"),
     "opacity of NaN": (lambda w: w.base.update(baseColorFactor=[1, 0, 0, np.nan]), "not finite"),
     "cutoff of NaN": (lambda w: w.material.update(alphaMode="MASK", alphaCutoff=np.nan), "not finite"),
@@ -260,6 +262,23 @@ def test_what_is_not_read_of_a_glb_file_is_named(monkeypatch, tmp_path, change, 
         colours(monkeypatch, tmp_path, writer.bytes())
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_a_damaged_glb_file_is_drawn_or_refused_in_words(monkeypatch, tmp_path):
+    writer = Writer()
+    textured()(writer)
+    (tmp_path / "own.toml").touch()
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    said = set()
+    for damaged in damages(writer.document):
+        writer.document = damaged
+        (tmp_path / "own.glb").write_bytes(writer.bytes())
+        try:
+            load(ENTITIES)[0].read()
+        except KindsError as error:
+            said.add(str(error))
+    assert not [words for words in said if IN_PYTHON.search(words)]
+    assert len(said) > 50
 
 
 @given(
@@ -339,7 +358,9 @@ WRITTEN = {
     "no coordinates": (re.sub("/-?1", "", USED), f"{RED}map_Kd a.png\n", "texture coordinates"),
     "lines": (f"{USED}l 1 2\n", RED, "'l 1 2' is not read"),
     "absent corner": (USED.replace("f 5/1", "f 0/1"), RED, "missing"),
-    "later corner": (USED.replace("f 5/1", "f 99/1"), RED, "cannot be read"),
+    "later corner": (USED.replace("f 5/1", "f 99/1"), RED, "'f 99/1 6/1 7/1 8/1' has a corner"),
+    "later coordinates": (USED.replace("f 5/1", "f 5/99"), RED, "vt 99"),
+    "continued face": (f"{USED}f 1 2 \\\n3\n", RED, "in one line"),
     "NaN": (USED.replace("v 2 0 0", "v nan 0 0"), RED, "not finite"),
     "Kd of inf": (USED, "newmtl Body\nKd inf 0 0\n", "not finite"),
     "percent": (USED.replace("a.mtl", "100%25.mtl"), RED, "red"),

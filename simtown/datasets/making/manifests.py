@@ -18,7 +18,7 @@ from simtown.assets.own import require_kinds
 from simtown.assets.palette import PAINTS
 from simtown.core.files import DamagedError, ForeignDirectoryError, KindsError, as_json, save_json
 from simtown.core.runs import require_same_settings
-from simtown.core.untrusted import RefusedError, read_json
+from simtown.core.untrusted import RefusedError, cause, read_json
 from simtown.core.version import __version__, versions
 from simtown.datasets.addresses import MANIFEST, no_dataset
 from simtown.datasets.frequency_tables import Tables
@@ -145,10 +145,8 @@ def load(directory: Path, place: str = "") -> dict[str, Any]:
         _check(msgspec.convert(manifest, _Manifest))
     except KindsError:
         raise
-    except KeyError as error:
-        raise DamagedError(f"{path} is damaged: it lacks {error}; {_RESTORE}") from error
-    except (TypeError, ValueError, OverflowError, msgspec.ValidationError) as error:
-        raise DamagedError(f"{path} is damaged: {error}; {_RESTORE}") from error
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise DamagedError(f"{path} is damaged: {cause(error)}; {_RESTORE}") from error
     return manifest
 
 
