@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from simtown.complexity import cells
@@ -64,6 +65,12 @@ class Run:
     seen: float | None = None
 
 
+#: Of a finished run: the model, entities, whether there is a distractor, training examples, the seed.
+_Cell = tuple[str, int, bool, int, int]
+#: The identity of its test set, two seeds and four accuracies.
+_Others = tuple[str, int | None, int | None, float | None, float | None, float | None, float | None]
+
+
 def read_and_count(paths: Iterable[Path], family: str = "") -> tuple[list[Run], dict[str, int]]:
     """Every finished run at or below the paths, in the order of their cells, and how many others have which
     status.
@@ -86,7 +93,8 @@ def read_and_count(paths: Iterable[Path], family: str = "") -> tuple[list[Run], 
         if record.get("format") != RUN_FORMAT:
             continue  # another program's
         if record.get("status") != "done":
-            data = record.get("data", {})  # the record of an unfinished run may lack anything
+            data = record.get("data")  # the record of an unfinished run may lack anything
+            data = data if isinstance(data, dict) else {}
             world = data.get("distractor"), data.get("entities")
             cell = record.get("model"), *world, record.get("train_size"), record.get("seed")
             unfinished.append((cell, str(record.get("status"))))
@@ -105,7 +113,8 @@ def read_and_count(paths: Iterable[Path], family: str = "") -> tuple[list[Run], 
                 f"{world_name(run.entities, run.distractor)}, {run.train_size:,} samples, seed {run.seed}): "
                 "give only one of the two"
             )
-    others = Counter(status for cell, status in unfinished if cell not in runs)
+    finished = {*map(repr, runs)}
+    others = Counter(status for cell, status in unfinished if repr(cell) not in finished)
     if not runs:
         begun = f" ({counts(others)})" if others else ""
         raise FileNotFoundError(
@@ -179,13 +188,15 @@ def _run(
     try:
         data, test = record["data"], record["test"]
         world = data["entities"], data["distractor"]
-        cell = record["model"], *world, int(record["train_size"]), record["seed"]
+        cell = record["model"], *world, record["train_size"], record["seed"]
+        msgspec.convert(cell, _Cell)
         seeds = data.get("seed"), data.get("world_seed", 0) if "seed" in data else None
         measures = [test.get(name) or {"accuracy": None} for name in ("validation", "reweighted")]
         validation, reweighted = (measure["accuracy"] for measure in measures)
         held = test.get("held_out") or {}
         asks, held_out = "families" in data, (held.get("accuracy"), held.get("seen"))
         test_id, _ = data["test_id"], test["accuracy"]
+        msgspec.convert((test_id, *seeds, validation, reweighted, *held_out), _Others)
         shared = conditions(record)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{file} is damaged ({cause(error)}): train this run again") from error

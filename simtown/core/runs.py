@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from simtown.core import files
 from simtown.core.files import DamagedError, ForeignDirectoryError, as_json
 from simtown.core.missing import no_record
@@ -89,6 +91,7 @@ class RunRecord:
         owned: names of the files that the command writes.
         schema: the value of its key "schema"; None if it has no such key.
         what: the directory holds, in messages.
+        content: the type of what it holds, as msgspec checks it.
     """
 
     name: str
@@ -97,6 +100,7 @@ class RunRecord:
     owned: frozenset[str]
     schema: int | None = None
     what: str = "results"
+    content: Any = dict[str, Any]
 
     def load(self, directory: Path) -> dict[str, Any]:
         """Read the record.
@@ -115,6 +119,10 @@ class RunRecord:
         if self.schema is not None and content.get("schema") != self.schema:
             other = f"{path} was made by another version of {self.command}"
             raise ForeignDirectoryError(f"{other}: run it again with another --out")
+        try:
+            msgspec.convert(content, self.content)
+        except msgspec.ValidationError as error:
+            raise _damaged(path, cause(error)) from error
         return content
 
     @contextlib.contextmanager

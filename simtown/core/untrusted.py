@@ -233,7 +233,8 @@ def cause(error: BaseException) -> str:
         return f"it lacks {error}"
     if isinstance(error, IndexError | TypeError | AttributeError | OverflowError):
         return "it holds a value of another form than was written"
-    return str(error).partition("\n")[0]
+    reason = error.strerror if isinstance(error, OSError) else None
+    return reason or str(error).partition("\n")[0]
 
 
 def load_array(path: Path, follow: bool = True, mmap_mode: Literal["r", "r+"] | None = None) -> np.ndarray:

@@ -33,7 +33,7 @@ class Results:
     @property
     def tasks(self) -> dict[str, Any]:
         """The summary of every task that is done."""
-        tasks: dict[str, Any] = self.content["tasks"]
+        tasks: dict[str, Any] = self.content.get("tasks", {})
         return tasks
 
     @property

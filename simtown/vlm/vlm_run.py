@@ -65,7 +65,40 @@ _SAID = ("finish", "reasoning", "problem", "refused", "read", "written", "reques
 _CUT = ("length", "max_tokens")
 _OWNED = frozenset({SUMMARY, ANSWERS_FILE, *_PAGES, *_ROWS, PAGE, ROWS, PICTURES})
 #: The record of a directory of results.
-RECORD = RunRecord(SUMMARY, _COMMAND, _COMMAND, _OWNED, SCHEMA)
+
+
+class _Settings(msgspec.Struct):
+    model: str
+    seal: str
+    split: str
+
+
+class _Accuracy(msgspec.Struct):
+    accuracy: float
+
+
+class _Twins(msgspec.Struct):
+    pair: _Accuracy | None = None
+    group: _Accuracy | None = None
+
+
+class _Verdict(msgspec.Struct):
+    sees: dict[str, Any]
+    reads: dict[str, Any]
+    looks: dict[str, Any]
+    relates: dict[str, Any]
+
+
+class _Summary(msgspec.Struct):
+    """What others read of summary.json; while questions are asked, it has the settings alone."""
+
+    settings: _Settings
+    tasks: dict[str, dict[str, Any]] = {}
+    twins: _Twins | None = None
+    verdict: _Verdict | None = None
+
+
+RECORD = RunRecord(SUMMARY, _COMMAND, _COMMAND, _OWNED, SCHEMA, content=_Summary)
 
 
 def evaluate_model(

@@ -235,6 +235,13 @@ def test_an_obj_file_needs_what_it_names_and_says_nothing_of_metres(monkeypatch,
         load(ENTITIES)
 
 
+@pytest.mark.parametrize("places", [",", "a,,b", "a,", ", a", " "])
+def test_an_empty_name_among_the_folders_of_the_variable_is_refused(monkeypatch, places):
+    monkeypatch.setenv(VARIABLE, places)
+    with pytest.raises(KindsError, match=f"{VARIABLE}={places} has an empty name"):
+        load(ENTITIES)
+
+
 def test_kinds_of_a_program(tmp_path):
     (tmp_path / "garage.py").write_text(PROGRAM + "BAD = {'bad car': VehicleKind(lambda: 1 / 0, 'red')}\n")
     code = "import json; from simtown import Town; t = Town(); t.place('rocket car')\n"

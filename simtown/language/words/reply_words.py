@@ -254,7 +254,8 @@ ZERO = pattern(
 )
 REASON = pattern(r"\b(?:because|since|as|which)\b|因为")
 RESULT = pattern(
-    r"\W{0,9}\b(?:so|therefore|thus|hence|in conclusion|overall|in summary|making|makes|altogether)\b"
+    r"\W{0,9}\b(?<!okay, )(?<!ok, )(?<!alright, )(?<!well, )"  # which begins a thought, and ends none
+    r"(?:so(?!,? let)|therefore|thus|hence|in conclusion|overall|in summary|making|makes|altogether)\b"
     "(?! far)|所以|因此|[共总]"
 )
 WORD = pattern("[a-z]+")

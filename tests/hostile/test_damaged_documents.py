@@ -1,0 +1,101 @@
+"""JSON files of which any value is another or gone: they are read, or refused in words that are not Python's."""
+
+import json
+import os
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from simtown.complexity import cells
+from simtown.complexity.finished_runs import read_and_count
+from simtown.core.files import DamagedError
+from simtown.core.untrusted import RefusedError
+from simtown.datasets.making import manifests
+from simtown.probes.report import SCHEMA, SUMMARY, Results
+from simtown.town import saving
+from simtown.town.town import Town
+from simtown.vlm import leaderboard
+from simtown.vlm.vlm_run import RECORD
+from tests.hostile.marks import IN_PYTHON, damages
+
+CELLS = Path(__file__).parents[2] / "benchmarks" / "results" / "sample-complexity" / cells.TABLE
+_SHARE = {"accuracy": 0.5, "n": 2}
+_TESTS = dict.fromkeys(("sees", "reads", "looks", "relates"), {"n": 0, "verdict": "no"})
+SUMMARY_OF_TWO = {
+    "format": "simtown evaluate",
+    "schema": SCHEMA,
+    "settings": {"model": "hf:tiny", "seal": "0", "split": "test"},
+    "tasks": {"picture": _SHARE},
+    "twins": {"pair": _SHARE, "group": None, "chance": {"pair": 0.2}},
+    "verdict": {**_TESTS, "asked": 2},
+}
+
+
+def a_town(folder):
+    town = Town()
+    town.clear("building")
+    town.clear("tree")
+    town.place("taxi", x=0)
+    return json.loads(saving.encode(town)), lambda document: saving.decode(Town, json.dumps(document))
+
+
+def a_cell(folder, status="done"):
+    (content,) = [*cells.read_table(CELLS).values()][:1]
+    content["run"]["status"], content["curve"] = status, {}
+    place = folder / "cell.json"
+
+    def read(document):
+        place.write_text(json.dumps(document, sort_keys=True, separators=(",", ":")))
+        read_and_count([folder])
+
+    return content, read
+
+
+def a_manifest(folder):
+    manifest = {"format": manifests.FORMAT, "schema": manifests.SCHEMA, "settings": {"n": 2}, "shards": {}}
+
+    def read(document):
+        sealed = manifests.sealed(document) if isinstance(document, dict) else document
+        (folder / manifests.NAME).write_text(json.dumps(sealed))
+        manifests.load(folder)
+
+    return manifest, read
+
+
+def a_summary(folder):
+    def read(document):
+        (folder / SUMMARY).write_text(json.dumps(document))
+        results = Results(folder, RECORD.load(folder))
+        assert results.model + str("picture" in results.tasks)
+        row = {name: [False, True] for name in ("right", "cluster", "unparsed", "refused")}
+        leaderboard.leaderboard([leaderboard.Answered("a", results, {"picture": _arrays(row)})])
+
+    return SUMMARY_OF_TWO, read
+
+
+def _arrays(row):
+    import numpy as np
+
+    return {name: np.array(column) for name, column in row.items()}
+
+
+@pytest.mark.parametrize(
+    "make", [a_town, a_cell, partial(a_cell, status="running"), a_manifest, a_summary], ids=str
+)
+def test_a_damaged_document_is_read_or_refused_in_words(tmp_path, make):
+    document, read = make(tmp_path)
+    said = set()
+    for damaged in damages(document):
+        try:
+            read(damaged)
+        except (ValueError, DamagedError, FileNotFoundError) as error:
+            said.add(str(error))
+    assert said
+    assert not [words for words in said if IN_PYTHON.search(words) or "\n" in words]
+
+
+def test_a_pipe_in_the_place_of_rows_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "picture.parquet")
+    with pytest.raises(RefusedError, match="not a regular file"):
+        Results(tmp_path, SUMMARY_OF_TWO).rows("picture", ["right"])
