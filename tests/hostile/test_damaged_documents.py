@@ -1,10 +1,11 @@
-"""JSON files of which any value is another or gone: they are read, or refused in words that are not Python's."""
+"""JSON files of which any value is another or gone: they are read, or refused in words of ours."""
 
 import json
 import os
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from simtown.complexity import cells
@@ -16,19 +17,19 @@ from simtown.probes.report import SCHEMA, SUMMARY, Results
 from simtown.town import saving
 from simtown.town.town import Town
 from simtown.vlm import leaderboard
+from simtown.vlm.referee import MEANING
 from simtown.vlm.vlm_run import RECORD
 from tests.hostile.marks import IN_PYTHON, damages
 
 CELLS = Path(__file__).parents[2] / "benchmarks" / "results" / "sample-complexity" / cells.TABLE
 _SHARE = {"accuracy": 0.5, "n": 2}
-_TESTS = dict.fromkeys(("sees", "reads", "looks", "relates"), {"n": 0, "verdict": "no"})
 SUMMARY_OF_TWO = {
     "format": "simtown evaluate",
     "schema": SCHEMA,
     "settings": {"model": "hf:tiny", "seal": "0", "split": "test"},
     "tasks": {"picture": _SHARE},
     "twins": {"pair": _SHARE, "group": None, "chance": {"pair": 0.2}},
-    "verdict": {**_TESTS, "asked": 2},
+    "verdict": {"asked": 2} | {name: {"n": 0, "verdict": "no"} for name in MEANING},
 }
 
 
@@ -68,16 +69,10 @@ def a_summary(folder):
         (folder / SUMMARY).write_text(json.dumps(document))
         results = Results(folder, RECORD.load(folder))
         assert results.model + str("picture" in results.tasks)
-        row = {name: [False, True] for name in ("right", "cluster", "unparsed", "refused")}
-        leaderboard.leaderboard([leaderboard.Answered("a", results, {"picture": _arrays(row)})])
+        rows = {name: np.arange(2) for name in ("right", "cluster", "unparsed", "refused")}
+        leaderboard.leaderboard([leaderboard.Answered("a", results, {"picture": rows})])
 
     return SUMMARY_OF_TWO, read
-
-
-def _arrays(row):
-    import numpy as np
-
-    return {name: np.array(column) for name, column in row.items()}
 
 
 @pytest.mark.parametrize(
