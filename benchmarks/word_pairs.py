@@ -21,6 +21,7 @@ from simtown.datasets.word_pairs import WordPair, first_rows, word_pairs
 
 SIZE = (64, 64)
 #: By name of a data set its test examples, its families, and more of its settings.
+#: Where paints are fixed, twins of colour questions exchange, add or remove vehicles: that gives counts.
 WORLDS: dict[str, tuple[int, tuple[str, ...], dict[str, Any]]] = {
     "relations": (72_000, ("relations",), {}),
     "counts": (25_000, ("colour",), {}),
