@@ -1,6 +1,5 @@
 """Measures and tests that studies share: F1, rank correlations, shares of right answers, bootstraps."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -179,20 +178,27 @@ def difference(a: np.ndarray, b: np.ndarray) -> PairedDifference:
 
     Equal differences have no deviation: p of the paired test is NaN; Welch's where all of a and all of b are.
     """
-    from scipy import stats
-
     kept = np.isfinite(a) & np.isfinite(b)
     a, b = a[kept], b[kept]
-    if not len(a):
+    n = len(a)
+    if not n:
         return PairedDifference(0, float("nan"), float("nan"), float("nan"))
     mean, constant = float((a - b).mean()), np.ptp(a - b) < ROUNDING
-    if len(a) < 2 or (constant and abs(mean) < ROUNDING):
-        return PairedDifference(len(a), mean, 1.0, 1.0)
-    with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # equal values on one side
-        paired = np.nan if constant else stats.ttest_rel(a, b).pvalue
-        welch = np.nan if np.ptp(a) + np.ptp(b) < ROUNDING else stats.ttest_ind(a, b, equal_var=False).pvalue
-    return PairedDifference(len(a), mean, float(paired), float(welch))
+    if n < 2 or (constant and abs(mean) < ROUNDING):
+        return PairedDifference(n, mean, 1.0, 1.0)
+    own, other, both = (x.var(ddof=1) / n for x in (a, b, a - b))
+    paired = np.nan if constant else _two_sided(mean, both, n - 1)
+    welch = np.nan
+    if np.ptp(a) + np.ptp(b) >= ROUNDING:
+        welch = _two_sided(mean, own + other, (own + other) ** 2 / (own**2 + other**2) * (n - 1))
+    return PairedDifference(n, mean, float(paired), float(welch))
+
+
+def _two_sided(mean: float, variance: float, freedom: float) -> float:
+    """The p-value of a mean with that variance, by Student's t."""
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(freedom, -abs(mean) / np.sqrt(variance)))
 
 
 def spearman_rows(a: np.ndarray, b: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
@@ -200,15 +206,27 @@ def spearman_rows(a: np.ndarray, b: np.ndarray, among: np.ndarray | None = None)
 
     Ties have average ranks. `among` (n, c) bool are the columns that are ranked in each row; None: all.
     """
-    from scipy import stats
-
     ranked = np.ones(a.shape, dtype=bool) if among is None else among
     ranks = []
     for x in (a, b):
-        r = stats.rankdata(np.where(ranked, x, np.nan), axis=1, nan_policy="omit")
+        r = _ranks(np.where(ranked, x, np.nan))
         ranks.append(np.where(ranked, r - r.mean(axis=1, keepdims=True, where=ranked), 0.0))
     ra, rb = ranks
     return _ratio((ra * rb).sum(axis=1), np.sqrt((ra**2).sum(axis=1) * (rb**2).sum(axis=1)), np.nan)
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """(n, c) float64 rank of each value in its row, from 1 on; ties have average ranks, NaN come last."""
+    order = np.argsort(values, axis=1)
+    ascending = np.take_along_axis(values, order, axis=1)
+    differs = np.ones(values.shape, dtype=bool)
+    differs[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
+    run = np.cumsum(differs) - 1
+    places = np.tile(np.arange(1, values.shape[1] + 1), len(values))
+    ranks = np.empty(values.shape)
+    means = np.bincount(run, places) / np.bincount(run)
+    np.put_along_axis(ranks, order, means[run].reshape(values.shape), axis=1)
+    return ranks
 
 
 def ceiling_rows(counts: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:

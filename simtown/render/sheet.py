@@ -9,8 +9,8 @@ from PIL import Image, ImageDraw, ImageFont
 from simtown.core.notebook import Colour
 
 _PAPER, _INK, _MARGIN = (250, 248, 243), (46, 48, 56), 10
-#: Pixels of a letter and of a line.
-_TEXT, _LINE = 13, 16
+#: Pixels of a letter.
+_TEXT = 13
 
 
 @dataclass
@@ -35,19 +35,19 @@ def even_columns(count: int, most: int) -> int:
 
 
 def contact_sheet(
-    cells: list[SheetCell], most: int, legend: Collection[tuple[str, Colour]] = ()
+    cells: list[SheetCell], most: int, legend: Collection[tuple[str, Colour]] = (), text: int = _TEXT
 ) -> Image.Image:
     """The cells in even rows of at most `most`; all pictures are of one size.
 
-    A `legend`, (words, colour) each, stands in a line above them.
+    A `legend`, (words, colour) each, stands in a line above them. `text` is the height of letters in pixels.
     """
-    font = ImageFont.load_default(size=_TEXT)
+    font, line_height = ImageFont.load_default(size=text), text * 5 // 4
     h, w = cells[0].image.shape[:2]
     columns = even_columns(len(cells), most)
     wrapped = [[(line, ink) for words, ink in c.lines for line in _wrap(words, font, w)] for c in cells]
-    caption = max((len(lines) for lines in wrapped), default=0) * _LINE + 4
+    caption = max((len(lines) for lines in wrapped), default=0) * line_height + 4
     rows = -(-len(cells) // columns)
-    top = _MARGIN + (_LINE + _MARGIN // 2 if legend else 0)
+    top = _MARGIN + (line_height + _MARGIN // 2 if legend else 0)
     size = (_MARGIN + columns * (w + _MARGIN), top + rows * (h + caption + _MARGIN))
     sheet = Image.new("RGB", size, _PAPER)
     draw = ImageDraw.Draw(sheet)
@@ -62,7 +62,7 @@ def contact_sheet(
             corners = (x + max(x0, 0), y + max(y0, 0), x + min(x1, w) - 1, y + min(y1, h) - 1)
             draw.rectangle(corners, outline=colour, width=max(1, h // 128))
         for j, (words, ink) in enumerate(lines):
-            draw.text((x, y + h + 2 + j * _LINE), words, fill=ink or _INK, font=font)
+            draw.text((x, y + h + 2 + j * line_height), words, fill=ink or _INK, font=font)
     return sheet
 
 

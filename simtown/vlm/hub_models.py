@@ -9,15 +9,29 @@ import numpy as np
 import torch
 import transformers
 from PIL import Image
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
+)
 
 from simtown.core.options import SettingsError
-from simtown.core.pretrained import fingerprint, load_model, load_processor, model_directory, quietly
+from simtown.core.pretrained import (
+    fingerprint,
+    load_model,
+    load_processor,
+    model_directory,
+    model_json,
+    quietly,
+)
 from simtown.language.words.instructions import message_parts
+from simtown.vlm.conditions import AskedSplit
 from simtown.vlm.vision_model import BatchedModel, Query, Said
 from simtown.vlm.vlm_settings import VlmSettings
 
 #: Most answers whose log-probabilities are asked for; of more, a reply is read.
 MOST_CHOICES = 16
+#: Types of models that write texts, and of those that also see pictures.
+_READERS, _SEERS = MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
 #: What is shown to a CLIP where a query has no picture: grey.
 _GREY = np.full((64, 64, 3), 128, dtype=np.uint8)
 
@@ -33,7 +47,8 @@ class HubModel(BatchedModel):
 
     def _inputs(self, texts: Sequence[str], pictures: Any, **options: Any) -> dict[str, Any]:
         """The model's inputs from texts, and from pictures as the processor wants them or None."""
-        inputs = self._processor(text=list(texts), images=pictures, return_tensors="pt", **options)
+        shown = {} if pictures is None else {"images": pictures}
+        inputs = self._processor(text=list(texts), **shown, return_tensors="pt", **options)
         if "pixel_values" in inputs:
             inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
         return dict(inputs.to(self._device))
@@ -66,7 +81,7 @@ class ClipModel(HubModel):
 
 
 class ChatModel(HubModel):
-    """A model that reads a picture and a text and writes a text.
+    """A model that reads a picture and a text, or a text alone, and writes a text.
 
     Of the answers of a question it gives log-probabilities, of which the highest is its answer; or it writes
     a reply. A score is the probability of an answer behind the prompt, small or with a capital letter, as
@@ -77,16 +92,29 @@ class ChatModel(HubModel):
     holds_turns = holds_several = True
 
     def __init__(self, place: str, settings: VlmSettings, device: str) -> None:
-        super().__init__(place, settings, device, transformers.AutoModelForImageTextToText)
+        kind = model_json(model_directory(place, hub=True) / "config.json").get("model_type")
+        #: Whether it is a language model that sees no picture.
+        self._only_reads = kind in _READERS and kind not in _SEERS
+        auto = (
+            transformers.AutoModelForCausalLM
+            if self._only_reads
+            else transformers.AutoModelForImageTextToText
+        )
+        super().__init__(place, settings, device, auto)
         self._settings = settings
         if not getattr(self._processor, "chat_template", None):
             raise SettingsError(f"hf:{place} has no chat template: give a model that was made for chats")
-        self._tokenizer = self._processor.tokenizer
+        self._tokenizer = self._processor if self._only_reads else self._processor.tokenizer
         self._tokenizer.padding_side = "left"
         if self._tokenizer.pad_token is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
         self._ends = set(self._tokenizer.all_special_ids)
         self._keeps = "logits_to_keep" in signature(self._model.forward).parameters
+
+    def prepare(self, asked: AskedSplit, settings: VlmSettings) -> VlmSettings:
+        if self._only_reads and {"picture", "both"} & {*settings.show}:
+            raise SettingsError("may be text and none alone, since this model sees no pictures", "show")
+        return settings
 
     def answer(self, queries: Sequence[Query]) -> Sequence[Said]:
         said: dict[str, Said] = {}
@@ -114,7 +142,7 @@ class ChatModel(HubModel):
         chat = []
         for role, words, pictures, is_behind in query.messages:
             parts = message_parts(words, [{"type": "image"}] * len(pictures), is_behind)
-            chat.append({"role": role, "content": parts})
+            chat.append({"role": role, "content": words if self._only_reads else parts})
         text: str = self._processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
         return text
 

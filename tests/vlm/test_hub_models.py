@@ -65,6 +65,18 @@ def test_the_command_asks_models_of_the_hub(cli, towns, directory, tmp_path):
         assert len({row["log_odds"] for row in rows}) == 24, "a picture does not matter"
 
 
+def test_a_language_model_is_asked_by_texts_alone(cli, towns, directory, tmp_path):
+    name = f"hf:{directory('llama')}"
+    cli("evaluate", name, towns[0], "--out", tmp_path / "refused").refuses("--show", "sees no pictures")
+    few = ["--controls", 0, "--examples", 24, "--show", "text,none", "--out", tmp_path / "out"]
+    cli("evaluate", name, towns[0], *few).succeeds()
+    text, none = (
+        pq.read_table(tmp_path / "out" / f"{show}.parquet").to_pylist() for show in ("text", "none")
+    )
+    assert len(text) == len(none) == 24
+    assert all(read["log_odds"] != alone["log_odds"] for read, alone in zip(text, none, strict=True))
+
+
 @pytest.mark.parametrize("family", CHATS)
 def test_scores_are_the_probabilities_of_the_words(directory, towns, family):
     """Every answer is put behind the prompt as text, alone, without a batch and without kept parts."""

@@ -122,12 +122,19 @@ def siglip():
     return tf.SiglipModel(config), tf.SiglipProcessor(tf.SiglipImageProcessorPil(size=size), tokens)
 
 
+def llama():
+    """Sees no picture."""
+    tokens = tokenizer()
+    tokens.chat_template = "{% for m in messages %}<user>{{ m['content'] }}{% endfor %}<bot>"
+    return tf.LlamaForCausalLM(tf.LlamaConfig(**_text(tokens))), tokens
+
+
 FAMILIES = {"llava": llava, "idefics3": idefics3, "qwen2-vl": qwen2_vl, "clip": clip, "siglip": siglip}
 
 
 def build(family, directory):
     """Save a model of a family, whose weights are far enough from 0 that every pixel tells."""
-    model, processor = FAMILIES[family]()
+    model, processor = llama() if family == "llama" else FAMILIES[family]()
     generator = np.random.default_rng(1)
     with torch.no_grad():
         for weights in model.parameters():

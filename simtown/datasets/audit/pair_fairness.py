@@ -20,8 +20,6 @@ _ADVICE = "A rule that reads no meaning chooses among the targets: ask for more 
 
 def pair_findings(dataset: Dataset, name: str) -> Iterator[Finding]:
     """A finding for each domain of a split's pairs."""
-    from scipy.stats import norm
-
     split, settings = dataset[name], dataset.settings
     items: dict[str, list[WordPair]] = {}
     for item in word_pairs(split, first_rows(split)[:GROUPS], name, (settings.width, settings.height)):
@@ -29,15 +27,11 @@ def pair_findings(dataset: Dataset, name: str) -> Iterator[Finding]:
     for domain, every in items.items():
         own = every[:ITEMS]
         right = rule_outcomes(own)
-        place = np.unique([item.group for item in own], return_inverse=True)[1]
-        sums = np.array([np.bincount(place, weights=outcome - 0.5) for outcome in right.values()])
-        z = np.abs(sums.sum(axis=1)) / np.maximum(np.sqrt((sums**2).sum(axis=1)), 1e-9)
         rules = {rule: float(outcome.mean()) for rule, outcome in right.items()}
-        worst = list(rules)[z.argmax()]
+        worst, p = least_explained(right, [item.group for item in own])
         links = np.array([item.link for item in own])
         apart = ", ".join(f"{link} {right['2-grams'][links == link].mean():.2f}" for link in np.unique(links))
         figure = f"{worst} {rules[worst]:.3f} right of {len(own):,}; chance 0.500; shared 2-grams: {apart}"
-        p = min(1.0, 2 * len(z) * float(norm.sf(z.max())))
         yield Finding(f"pairs by {domain}", name, figure, _ADVICE, p, details={"rules": rules})
 
 
@@ -53,6 +47,21 @@ def rule_outcomes(items: Sequence[WordPair]) -> dict[str, np.ndarray]:
     outcomes["context alone"] = _learned([item[:2] for item in items], groups)
     outcomes["target alone"] = _learned([item[2:4] for item in items], groups)
     return outcomes
+
+
+def least_explained(right: dict[str, np.ndarray], groups: Sequence[int]) -> tuple[str, float]:
+    """The rule that chance explains least, and the p-value of that, for all rules together.
+
+    Args:
+        right: of :func:`rule_outcomes`, (n,) each.
+        groups: (n) of the items. Those of one group count together.
+    """
+    from scipy.stats import norm
+
+    place = np.unique(groups, return_inverse=True)[1]
+    sums = np.array([np.bincount(place, weights=outcome - 0.5) for outcome in right.values()])
+    z = np.abs(sums.sum(axis=1)) / np.maximum(np.sqrt((sums**2).sum(axis=1)), 1e-9)
+    return list(right)[z.argmax()], min(1.0, 2 * len(z) * float(norm.sf(z.max())))
 
 
 def _overlap(item: WordPair, n: int) -> float:

@@ -148,7 +148,10 @@ def entity_sheet(renderer: Renderer, entities: list[int], size: int = 192) -> Im
 def weather_sheet(
     settings: Settings, renderer: Renderer, weathers: list[str], size: int = 320
 ) -> Image.Image:
-    """The same street in the given weathers (across), from light to heavy (down; across if it is one)."""
+    """The same street in the given weathers (across), from light to heavy (down; across if it is one).
+
+    Letters below the pictures can be read in a small copy of the sheet: weather and intensity.
+    """
     single = source_of(settings).draw("train", np.array([0])).scene
     copies, cells = np.zeros(len(weathers), dtype=np.int64), []
     for step in (0.1, 0.4, 0.7):
@@ -159,5 +162,6 @@ def weather_sheet(
         street = Stream(settings.seed, "train", "street")
         scene.prop, scene.prop_pose, scene.prop_style = draw_street(street, copies, scene.weather)
         drawn = zip(renderer.render(scene, size, size, geometry=False).rgb, weathers, strict=True)
-        cells += [SheetCell(image, [(f"{name}, intensity {step}", None)]) for image, name in drawn]
-    return contact_sheet(cells, len(weathers) if len(weathers) > 1 else len(cells))
+        cells += [SheetCell(image, [(f"{name} {step}", None)]) for image, name in drawn]
+    columns = len(weathers) if len(weathers) > 1 else len(cells)
+    return contact_sheet(cells, columns, text=max(13, size // 8))

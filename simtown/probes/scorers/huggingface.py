@@ -57,6 +57,8 @@ class Transformer(Scorer):
         if not tokenizer.is_fast:
             raise ValueError(f"{name} has no fast tokenizer (tokenizer.json): give another model")
         self.name, self.tokenizer, self.settings, self.truncate = name, tokenizer, settings, truncate
+        tokenizer.backend_tokenizer.no_padding()  # sentence encoders save theirs
+        tokenizer.backend_tokenizer.no_truncation()
         self.device = torch.device(settings.device)
         self.longest = min(tokenizer.model_max_length, positions(model))
         self._pad = tokenizer.pad_token_id or 0
@@ -67,7 +69,7 @@ class Transformer(Scorer):
 
     def token_ids(self, text: str) -> Tokens:
         """Token numbers without the special ones."""
-        return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+        return tuple(self.tokenizer.backend_tokenizer.encode(text, add_special_tokens=False).ids)
 
     def piece_ids(self, word: str, lead: str = " ") -> Tokens:
         """Token numbers of a word behind `lead`, see :func:`simtown.probes.scorers.spelling.lead_of`.
