@@ -165,9 +165,12 @@ def resampled_accuracies(curves: Sequence[Sequence[Run]], replicates: int, seed:
         drawn |= {test_id for ids in by_size.values() if len(ids) == 1 for test_id in ids}
     result = [np.empty((1 + replicates, len(runs))) for runs in curves]
     for test_id, places in tests.items():
+        if test_id not in drawn:
+            for c, i in places:
+                result[c][:, i] = curves[c][i].correct.mean()
+            continue
         correct = np.stack([curves[c][i].correct for c, i in places])
-        random = _generator(seed, "items", test_id)
-        accuracies = _on_drawn_items(correct, replicates if test_id in drawn else 0, random)
+        accuracies = _on_drawn_items(correct, replicates, _generator(seed, "items", test_id))
         for (c, i), column in zip(places, accuracies.T, strict=True):
             result[c][:, i] = column
     return result

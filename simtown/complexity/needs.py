@@ -27,7 +27,8 @@ from simtown.complexity.estimate import needs_of
 from simtown.complexity.growth import WorldNeeds, contrast
 from simtown.complexity.quantities import factor_text
 
-_REPLICATES = 1000
+#: Replicates behind an interval; fewer suffice to choose the next size.
+_REPLICATES, _FEWER = 1000, 200
 #: An interval whose ends differ by less than this factor is narrow enough; and sizes that a search tries.
 _NARROW, _MOST_SIZES = 1.3, 12
 #: The first size of a search has so many examples of each class, or in all if there are no classes.
@@ -152,7 +153,13 @@ def from_curve(
 
 
 def _from_scores(
-    train_sizes: Sequence[int], test_scores: Any, target: float, random_state: int, rows: Sequence[Any] = ()
+    train_sizes: Sequence[int],
+    test_scores: Any,
+    target: float,
+    random_state: int,
+    *,
+    rows: Sequence[Any] = (),
+    replicates: int = _REPLICATES,
 ) -> NeededSamples:
     sizes, scores = np.asarray(train_sizes, dtype=float), np.asarray(test_scores, dtype=float)
     if not 0 < target < 1:
@@ -170,7 +177,7 @@ def _from_scores(
         wrong = known[(known < 0) | (known > 1)][0]
         raise ValueError(f"scores must lie between 0 and 1, not at {wrong:g}: divide percentages by 100")
     curve = curve_of_scores(
-        sizes.astype(int).tolist(), scores, [target], replicates=_REPLICATES, seed=random_state
+        sizes.astype(int).tolist(), scores, [target], replicates=replicates, seed=random_state
     )
     return _result(curve, target, random_state, rows)
 
@@ -258,9 +265,10 @@ def needed_samples(
         how = {"scoring": scoring, "cv": parts, "n_jobs": n_jobs, "error_score": np.nan}
         scores[size] = cross_val_score(estimator, X, y, **how)
 
-    def result() -> NeededSamples:
+    def result(replicates: int = _REPLICATES) -> NeededSamples:
         sizes = sorted(scores)
-        return from_curve(sizes, [scores[n] for n in sizes], target, random_state=random_state or 0)
+        curve = [scores[n] for n in sizes]
+        return _from_scores(sizes, curve, target, random_state or 0, replicates=replicates)
 
     if not isinstance(train_sizes, str):
         for size in train_sizes:
@@ -272,14 +280,12 @@ def needed_samples(
         train(size)
         above += bool(np.nanmean(scores[size]) >= target)
         size = min(2 * size, largest)
-    found = result()
-    while len(scores) < _MOST_SIZES and _is_wide(found):
+    while len(scores) < _MOST_SIZES and _is_wide(found := result(_FEWER)):
         following = found.next_size_
         if following is None or following in scores or not 2 <= following <= largest:
             break
         train(following)
-        found = result()
-    return found
+    return result()
 
 
 def _is_wide(found: NeededSamples) -> bool:
@@ -341,7 +347,7 @@ def from_results(
                 at[key] = _number(text, score) / (_number(record[total], total) if total else 1)
         seeds = sorted({key for at in cells.values() for key in at}, key=str)
         scores = [[at.get(key, np.nan) for key in seeds] for _, at in sorted(cells.items())]
-        results[value] = _from_scores(sorted(cells), scores, target, 0, own)
+        results[value] = _from_scores(sorted(cells), scores, target, 0, rows=own)
     return results if group else results[None]
 
 
