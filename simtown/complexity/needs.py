@@ -27,9 +27,9 @@ from simtown.complexity.estimate import needs_of
 from simtown.complexity.growth import WorldNeeds, contrast
 from simtown.complexity.quantities import factor_text
 
-#: Replicates behind an interval; fewer suffice to choose the next size.
-_REPLICATES, _FEWER = 1000, 200
-#: An interval whose ends differ by less than this factor is narrow enough; and sizes that a search tries.
+_REPLICATES = 1000
+#: An interval whose ends differ by less than this factor is narrow enough, as sizes are near enough to each
+#: other; and sizes that a search tries.
 _NARROW, _MOST_SIZES = 1.3, 12
 #: The first size of a search has so many examples of each class, or in all if there are no classes.
 _FIRST = 8
@@ -153,13 +153,7 @@ def from_curve(
 
 
 def _from_scores(
-    train_sizes: Sequence[int],
-    test_scores: Any,
-    target: float,
-    random_state: int,
-    *,
-    rows: Sequence[Any] = (),
-    replicates: int = _REPLICATES,
+    train_sizes: Sequence[int], test_scores: Any, target: float, random_state: int, rows: Sequence[Any] = ()
 ) -> NeededSamples:
     sizes, scores = np.asarray(train_sizes, dtype=float), np.asarray(test_scores, dtype=float)
     if not 0 < target < 1:
@@ -177,7 +171,7 @@ def _from_scores(
         wrong = known[(known < 0) | (known > 1)][0]
         raise ValueError(f"scores must lie between 0 and 1, not at {wrong:g}: divide percentages by 100")
     curve = curve_of_scores(
-        sizes.astype(int).tolist(), scores, [target], replicates=replicates, seed=random_state
+        sizes.astype(int).tolist(), scores, [target], replicates=_REPLICATES, seed=random_state
     )
     return _result(curve, target, random_state, rows)
 
@@ -235,7 +229,8 @@ def needed_samples(
     """The need of a scikit-learn estimator, trained on growing parts of X and y.
 
     With "auto", sizes double from a few examples of each class until the target holds, and then one more;
-    then the size follows that says most, until the interval's ends are within a factor of 1.3.
+    then the size follows that says most, until the interval's ends are within a factor of 1.3, or that size
+    is within 1.3 of a trained one.
 
     Args:
         target: the score to reach, between 0 and 1.
@@ -246,6 +241,7 @@ def needed_samples(
     Raises:
         ValueError: as :func:`from_curve`, or the smallest split has fewer than two sizes' examples.
     """
+    from sklearn import config_context
     from sklearn.base import is_classifier
     from sklearn.model_selection import StratifiedKFold, check_cv, cross_val_score
     from sklearn.utils import check_random_state
@@ -263,12 +259,13 @@ def needed_samples(
             raise ValueError(f"train_sizes must lie between 1 and {largest}, not at {size}")
         parts = [(rows[:size], test) for rows, test in splits]
         how = {"scoring": scoring, "cv": parts, "n_jobs": n_jobs, "error_score": np.nan}
-        scores[size] = cross_val_score(estimator, X, y, **how)
+        # parameters are checked once, with the first size
+        with config_context(skip_parameter_validation=bool(scores)):
+            scores[size] = cross_val_score(estimator, X, y, **how)
 
-    def result(replicates: int = _REPLICATES) -> NeededSamples:
+    def result() -> NeededSamples:
         sizes = sorted(scores)
-        curve = [scores[n] for n in sizes]
-        return _from_scores(sizes, curve, target, random_state or 0, replicates=replicates)
+        return from_curve(sizes, [scores[n] for n in sizes], target, random_state=random_state or 0)
 
     if not isinstance(train_sizes, str):
         for size in train_sizes:
@@ -280,12 +277,16 @@ def needed_samples(
         train(size)
         above += bool(np.nanmean(scores[size]) >= target)
         size = min(2 * size, largest)
-    while len(scores) < _MOST_SIZES and _is_wide(found := result(_FEWER)):
+    found = result()
+    while len(scores) < _MOST_SIZES and _is_wide(found):
         following = found.next_size_
-        if following is None or following in scores or not 2 <= following <= largest:
+        if following is None or not 2 <= following <= largest:
+            break
+        if any(following < _NARROW * n and n < _NARROW * following for n in scores):
             break
         train(following)
-    return result()
+        found = result()
+    return found
 
 
 def _is_wide(found: NeededSamples) -> bool:
@@ -347,7 +348,7 @@ def from_results(
                 at[key] = _number(text, score) / (_number(record[total], total) if total else 1)
         seeds = sorted({key for at in cells.values() for key in at}, key=str)
         scores = [[at.get(key, np.nan) for key in seeds] for _, at in sorted(cells.items())]
-        results[value] = _from_scores(sorted(cells), scores, target, 0, rows=own)
+        results[value] = _from_scores(sorted(cells), scores, target, 0, own)
     return results if group else results[None]
 
 
