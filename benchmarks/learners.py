@@ -6,7 +6,12 @@ descent), and runs of which 15 % stay at chance. The truth is that of the mean o
 1.4 times apart; an experiment has five of them, at every other size. Beside it: a power law with a ceiling,
 and plain isotonic regression, each with percentiles of a bootstrap over the seeds.
 
-    python benchmarks/learners.py --out benchmarks/results/learners.csv --figure docs/needs.png
+Then adaptive searches (--searches), each with a random state of its own: how often their intervals hold the
+same truth; and their processor time and examples beside those of scikit-learn's `learning_curve` over all
+sizes of the grid, also for three learners whose fits take longer.
+
+    python benchmarks/learners.py --out benchmarks/results/learners.csv --figure docs/needs.png \
+        --searches benchmarks/results/learners-search.csv
 """
 
 from __future__ import annotations
@@ -21,10 +26,12 @@ import numpy as np
 from machine import Rows, machine, options, read_rows
 from sklearn import datasets
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import RidgeClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import learning_curve
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from simtown.complexity import needs
@@ -99,14 +106,27 @@ PROBLEMS = (
     Problem("double descent", planes(60), LeastNorm, ill=True),
     Problem("15 % of the runs stuck", DIGITS, lambda: KNeighborsClassifier(1), stuck=0.15, ill=True),
 )
+#: Their fits take longer; for the time of a search alone.
+SLOW = (
+    Problem("digits, logistic regression", DIGITS, lambda: LogisticRegression(max_iter=2000)),
+    Problem("digits, forest", DIGITS, lambda: RandomForestClassifier(random_state=0)),
+    Problem("digits, network", DIGITS, lambda: MLPClassifier(random_state=0)),
+)
+SLOW_TARGET, SLOW_SEARCHES = 0.9, 5
+
+
+def grid_of(y: np.ndarray) -> np.ndarray:
+    """Sizes about 1.4 times apart, from two examples of each class to all but the test items."""
+    most = len(y) - min(TEST, len(y) // 2)
+    least = 2 * len(np.unique(y))
+    return np.unique(np.geomspace(least, most, 1 + int(np.log(most / least) / np.log(1.4))).astype(int))
 
 
 def train(problem: Problem, repeats: int) -> tuple[np.ndarray, np.ndarray]:
     """Sizes (S,) and scores (S, repeats), each repeat on an order of its own."""
     X, y = problem.data()
-    most = len(y) - min(TEST, len(y) // 2)
-    least = 2 * len(np.unique(y))
-    sizes = np.unique(np.geomspace(least, most, 1 + int(np.log(most / least) / np.log(1.4))).astype(int))
+    sizes = grid_of(y)
+    most = sizes[-1]
     scores = np.empty((len(sizes), repeats))
     for r in range(repeats):
         rng = np.random.default_rng([repeats, r])
@@ -176,27 +196,40 @@ def measure(problem: Problem, repeats: int, experiments: int) -> dict[str, objec
     for name, values in held_by.items():
         row |= {f"{name}_coverage": round(float(np.mean(values)), 3)}
         row |= {f"{name}_width": round(float(min(np.median(widths[name]), 1e6)), 3)}
-    return row | shares(problem, sizes, target)
+    return row
 
 
-def shares(problem: Problem, sizes: np.ndarray, target: float) -> dict[str, object]:
-    """Of an adaptive search, as shares of the whole grid of sizes: processor time, and examples trained on.
-
-    Where training takes milliseconds, the estimates between the sizes take most of the time.
-    """
-    if problem.ill:
-        return {"share_of_time": "", "share_of_examples": ""}
+def search(problem: Problem, target: float, states: int, need: float = np.nan) -> dict[str, object]:
+    """Adaptive searches beside the whole grid of sizes; nothing about their intervals if no need is known."""
     X, y = problem.data()
-    began = process_time()
-    found = needs.needed_samples(problem.learner(), X, y, target=target, random_state=0)
-    middle = process_time()
     most = int(0.8 * len(y))
-    grid = [n for n in sizes if n < most] + [most]
-    learning_curve(problem.learner(), X, y, train_sizes=grid, cv=5, shuffle=True, random_state=0)
-    return {
-        "share_of_time": round((middle - began) / (process_time() - middle), 3),
-        "share_of_examples": round(float(found.train_sizes_.sum() / sum(grid)), 3),
-    }
+    grid = [int(n) for n in grid_of(y) if n < most] + [most]
+    curves = 1 + states // 20
+    began = process_time()
+    for _ in range(curves):
+        learning_curve(problem.learner(), X, y, train_sizes=grid, cv=5, shuffle=True, random_state=0)
+    seconds = (process_time() - began) / curves
+
+    began = process_time()
+    results = [
+        needs.needed_samples(problem.learner(), X, y, target=target, random_state=state)
+        for state in range(states)
+    ]
+    own = (process_time() - began) / states
+    trained = [found.train_sizes_ for found in results]
+    row: dict[str, object] = {"problem": problem.name, "target": target, "searches": states}
+    row |= {"grid_sizes": len(grid), "sizes": round(float(np.mean([len(sizes) for sizes in trained])), 1)}
+    row |= {"ms_a_size": round(1000 * seconds / len(grid) / 5, 1)}
+    row |= {"grid_seconds": round(seconds, 3), "seconds": round(own, 3)}
+    row |= {"share_of_time": round(own / seconds, 3)}
+    row |= {"share_of_examples": round(float(np.mean([sizes.sum() for sizes in trained])) / sum(grid), 3)}
+    if np.isnan(need):
+        return row | {"coverage": "", "width": "", "refused": ""}
+    bounds = [(low or 0, high or np.inf) for low, high in (found.interval_ for found in results)]
+    width = float(np.median([high / max(low, 1) for low, high in bounds]))
+    row |= {"coverage": round(float(np.mean([low <= need <= high for low, high in bounds])), 3)}
+    row |= {"width": round(min(width, 1e6), 3)}
+    return row | {"refused": round(float(np.mean([found.need_ is None for found in results])), 3)}
 
 
 def table(lines: list[dict[str, str]]) -> str:
@@ -210,6 +243,24 @@ def table(lines: list[dict[str, str]]) -> str:
             row[name] = f"{100 * float(line[f'{name}_coverage']):.0f} % ({text})"
         rows.append(row | {"refused": f"{100 * float(line['refused']):.0f} %"})
     return Table.of_records(rows).markdown()
+
+
+def search_table(lines: list[dict[str, str]]) -> str:
+    """The table of searches of docs/needs.md; its last row is of all problems whose need is known."""
+    rows = []
+    for line in lines:
+        row = {"problem": line["problem"], "ms a fit": line["ms_a_size"]}
+        row |= {"sizes": f"{line['sizes']} of {line['grid_sizes']}"}
+        row |= {name: f"{100 * float(line[f'share_of_{name}']):.0f} %" for name in ("examples", "time")}
+        width = float(line["width"] or "nan")
+        holds = (
+            f"{100 * float(line['coverage'] or 'nan'):.0f} % ({f'× {width:.2f}' if width < 1e3 else 'open'})"
+        )
+        rows.append(row | {"holds the need": holds if line["coverage"] else ""})
+    quick = [line for line in lines if line["coverage"]]
+    own, grid = (sum(float(line[name]) for line in quick) for name in ("seconds", "grid_seconds"))
+    together = dict.fromkeys(rows[0], "") | {"problem": f"the first {len(quick)}"}
+    return Table.of_records([*rows, together | {"time": f"{100 * own / grid:.0f} %"}]).markdown()
 
 
 def draw(lines: list[dict[str, str]], path: Path) -> None:
@@ -231,16 +282,31 @@ def draw(lines: list[dict[str, str]], path: Path) -> None:
     plots.save_figure(figure, path)
 
 
+def search_all(path: Path, lines: list[dict[str, str]], states: int) -> None:
+    rows = Rows(path, f"{states} searches; {machine('numpy', 'scipy', 'scikit-learn')}")
+    known = {line["problem"]: line for line in lines}
+    for problem in PROBLEMS:
+        if not problem.ill:
+            line = known[problem.name]
+            rows.add(search(problem, float(line["target"]), states, float(line["truth"])))
+    for problem in SLOW:
+        rows.add(search(problem, SLOW_TARGET, SLOW_SEARCHES))
+    print(search_table(read_rows(path)))
+
+
 def main() -> None:
-    args = options(__doc__, repeats=100, experiments=100, out="learners.csv", figure="")
+    args = options(__doc__, repeats=100, experiments=100, out="learners.csv", figure="", searches="")
     warnings.simplefilter("ignore")  # classes with one example
     what = f"{args.repeats} repeats, {args.experiments} experiments of {SEEDS} seeds"
     rows = Rows(Path(args.out), f"{what}; {machine('numpy', 'scipy', 'scikit-learn')}", "problem")
     for problem in PROBLEMS:
         rows.add(measure(problem, args.repeats, args.experiments))
-    print(table(read_rows(Path(args.out))))
+    lines = read_rows(Path(args.out))
+    print(table(lines))
     if args.figure:
-        draw(read_rows(Path(args.out)), Path(args.figure))
+        draw(lines, Path(args.figure))
+    if args.searches:
+        search_all(Path(args.searches), lines, args.experiments)
 
 
 if __name__ == "__main__":

@@ -275,23 +275,20 @@ def needed_samples(
     size, above = min(_FIRST * classes, largest // 4), 0
     while above < 2 and size not in scores:
         train(size)
-        above += bool(np.nanmean(scores[size]) >= target)
+        above += np.nanmean(scores[size]) >= target
         size = min(2 * size, largest)
-    found = result()
-    while len(scores) < _MOST_SIZES and _is_wide(found):
-        following = found.next_size_
-        if following is None or not 2 <= following <= largest:
-            break
-        if any(following < _NARROW * n and n < _NARROW * following for n in scores):
+    while _is_wide(found := result()) and len(scores) < _MOST_SIZES:
+        following = found.next_size_ or 0
+        is_near = any(following < _NARROW * n and n < _NARROW * following for n in scores)
+        if is_near or not 2 <= following <= largest:
             break
         train(following)
-        found = result()
     return found
 
 
 def _is_wide(found: NeededSamples) -> bool:
     low, high = found.interval_
-    return low is None or high is None or high > _NARROW * low
+    return not low or not high or high > _NARROW * low
 
 
 def from_results(
@@ -444,6 +441,6 @@ def grow(results: Sequence[NeededSamples], *, over: Sequence[float]) -> NeedGrow
         *(np.array([x.curve.sizes[end] for x in results]) for end in (0, -1)),
     )
     slopes = needs.slopes()
-    low, high = interval(slopes[1:])
-    ends = tuple(float(end) if np.isfinite(end) else None for end in (low, high))
-    return NeedGrowth(float(slopes[0]) if np.isfinite(slopes[0]) else None, (ends[0], ends[1]))
+    numbers = slopes[0], *interval(slopes[1:])
+    exponent, low, high = (float(number) if np.isfinite(number) else None for number in numbers)
+    return NeedGrowth(exponent, (low, high))
