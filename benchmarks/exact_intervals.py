@@ -1,8 +1,9 @@
 """How often 95 % intervals of a share and of a paired difference hold the truth: exactly, by adding up the
 probabilities of all outcomes.
 
-Shares: Wilson's, Agresti and Coull's, Jeffreys', and that of mid-P. Paired differences: Tango's score, the
-likelihood ratio alone and with a quarter of an answer added to each outcome, Bonett and Price's, Agresti and
+Shares: Wilson's, Agresti and Coull's, Jeffreys', and that of mid-P. Paired differences: Tango's score; the
+same against mid-P of all outcomes, at the likeliest share of answers that differ (up to 50 answers); the
+likelihood ratio, alone and with a quarter of an answer added to each outcome; Bonett and Price's; Agresti and
 Min's. Of each: the coverage at the accuracies of benchmarks/evaluation_intervals.py, the lowest of a grid of
 truths, and the parts of the grid below 92 % and above 98 %.
 
@@ -72,6 +73,16 @@ def tango(gained: np.ndarray, lost: np.ndarray, n: int, difference: float) -> np
     return (gained - lost - n * difference) ** 2 <= _Z**2 * variance + 1e-12
 
 
+def tango_mid_p(gained: np.ndarray, lost: np.ndarray, n: int, difference: float) -> np.ndarray:
+    share = lost_share(gained, lost, n, difference)
+    variance = np.maximum(n * (2 * share + difference * (1 - difference)), 1e-12)
+    score = np.round(np.abs(gained - lost - n * difference) / np.sqrt(variance), 9)
+    shares, group = np.unique(np.round(share, 9), return_inverse=True)
+    chances = [probability(gained, lost, n, max(p + difference, 0), p) for p in shares]
+    p = [chances[g] @ ((score > s) + 0.5 * (score == s)) for g, s in zip(group, score, strict=True)]
+    return np.array(p) > 0.05
+
+
 def likelihood(
     gained: np.ndarray, lost: np.ndarray, n: int, difference: float, added: float = 0
 ) -> np.ndarray:
@@ -104,11 +115,13 @@ SHARES: dict[str, Ends] = {
 }
 PAIRED: dict[str, Holds] = {
     "Tango": tango,
+    "Tango, mid-P": tango_mid_p,
     "likelihood ratio": likelihood,
     "likelihood ratio, a quarter added": partial(likelihood, added=0.25),
     "Bonett and Price": partial(wald, added=1, more=2),
     "Agresti and Min": partial(wald, added=0.5, more=2),
 }
+MOST_OF_MID_P = 50
 #: Truths of a share; and of a paired difference: how many answers differ, and how many of these are gained.
 GRID = np.linspace(0.01, 0.99, 197)
 DIFFERING, GAINED = (
@@ -202,6 +215,8 @@ def main() -> None:
         at = {f"at_{accuracy}": of_share(accuracy) for accuracy in ACCURACIES}
         rows.add({"quantity": "share"} | summarize(name, n, at, np.array([of_share(p) for p in GRID])))
     for n, (name, holds) in product(ANSWERS, PAIRED.items()):
+        if holds is tango_mid_p and n > MOST_OF_MID_P:
+            continue
         gained, lost = outcomes(n)
 
         def of_pair(up: float, down: float) -> float:
