@@ -51,16 +51,10 @@ def answers(
 def exact_coverage(accuracy: float, pictures: int, questions: int) -> dict[str, float]:
     """The coverage of each interval if all answers about a picture are right or wrong together."""
     cluster = np.repeat(np.arange(pictures), questions)
-
-    def answered(*counts: int) -> np.ndarray:
-        """So many pictures of 1, of -1, of 0, ... with all their answers."""
-        return np.repeat(np.repeat((1, -1, 0), counts), questions)
-
-    held = dict.fromkeys(("share", "paired", "unpaired"), 0.0)
     right = np.arange(pictures + 1)
-    shares = [share(answered(k, 0, pictures - k), cluster) for k in right]
+    shares = [share(cluster < count, cluster) for count in right]
     own, apart = (stats.binom.pmf(right, pictures, p) for p in (accuracy, OTHER))
-    held["share"] = sum(p for p, found in zip(own, shares, strict=True) if _holds(found, accuracy))
+    held = {"share": own @ [_holds(found, accuracy) for found in shares], "paired": 0.0, "unpaired": 0.0}
     for one, other in np.argwhere(own[:, None] * apart > RARE):
         _, low, high = difference(shares[one], shares[other])
         held["unpaired"] += own[one] * apart[other] * (low <= accuracy - OTHER <= high)
@@ -69,8 +63,7 @@ def exact_coverage(accuracy: float, pictures: int, questions: int) -> dict[str, 
     chances = probability(gained, lost, pictures, *cell(accuracy))
     likely = chances > RARE
     for up, down, chance in zip(gained[likely], lost[likely], chances[likely], strict=True):
-        change = answered(up, down, pictures - up - down)
-        pair = paired_difference(change > 0, change < 0, cluster)
+        pair = paired_difference(cluster < up, cluster >= pictures - down, cluster)
         held["paired"] += chance * _holds(pair, (1 - SHARED) * (accuracy - OTHER))
     return held
 
@@ -80,11 +73,9 @@ def _holds(interval: dict[str, float], truth: float) -> bool:
 
 
 def judge(coverage: float, least: float) -> str:
-    if coverage < LEAST:
-        return "low"
-    if coverage <= MOST:
-        return "holds"
-    return "no interval can" if least > MOST else "high"
+    if coverage > MOST:
+        return "no interval can" if least > MOST else "high"
+    return "low" if coverage < LEAST else "holds"
 
 
 def main() -> None:
@@ -108,19 +99,14 @@ def main() -> None:
         is_exact = questions == 1 or dependence == 1
         exact = exact_coverage(accuracy, pictures, questions) if is_exact else {}
         for quantity, each in held.items():
-            coverage = float(np.mean(each))
+            coverage, least = float(np.mean(each)), 0.0
             decisive = exact.get(quantity, coverage)
-            least = np.nan
-            if is_exact and quantity == "paired" and decisive > MOST:
-                least = least_coverage(pictures, *cell(accuracy))
+            if exact and quantity == "paired" and decisive > MOST:
+                least = round(least_coverage(pictures, *cell(accuracy)), 4)
             row = {"quantity": quantity, "questions": questions, "dependence": dependence}
             row |= {"pictures": pictures, "accuracy": accuracy, "coverage": coverage}
-            row |= {"exact": round(decisive, 4) if is_exact else "", "least": _text(least)}
+            row |= {"exact": round(decisive, 4) if exact else "", "least": least or ""}
             rows.add(row | {"is": judge(decisive, least)})
-
-
-def _text(number: float) -> str:
-    return "" if np.isnan(number) else f"{number:.4f}"
 
 
 if __name__ == "__main__":

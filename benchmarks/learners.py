@@ -208,28 +208,26 @@ def search(problem: Problem, target: float, states: int, need: float = np.nan) -
     began = process_time()
     for _ in range(curves):
         learning_curve(problem.learner(), X, y, train_sizes=grid, cv=5, shuffle=True, random_state=0)
-    seconds = (process_time() - began) / curves
-
-    began = process_time()
+    middle = process_time()
     results = [
         needs.needed_samples(problem.learner(), X, y, target=target, random_state=state)
         for state in range(states)
     ]
-    own = (process_time() - began) / states
-    trained = [found.train_sizes_ for found in results]
+    seconds, own = (middle - began) / curves, (process_time() - middle) / states
+    sizes = np.concatenate([found.train_sizes_ for found in results])
     row: dict[str, object] = {"problem": problem.name, "target": target, "searches": states}
-    row |= {"grid_sizes": len(grid), "sizes": round(float(np.mean([len(sizes) for sizes in trained])), 1)}
-    row |= {"ms_a_size": round(1000 * seconds / len(grid) / 5, 1)}
+    row |= {"grid_sizes": len(grid), "sizes": round(len(sizes) / states, 1)}
+    row |= {"ms_a_fit": round(1000 * seconds / len(grid) / 5, 1)}
     row |= {"grid_seconds": round(seconds, 3), "seconds": round(own, 3)}
     row |= {"share_of_time": round(own / seconds, 3)}
-    row |= {"share_of_examples": round(float(np.mean([sizes.sum() for sizes in trained])) / sum(grid), 3)}
+    row |= {"share_of_examples": round(float(sizes.sum()) / sum(grid) / states, 3)}
     if np.isnan(need):
         return row | {"coverage": "", "width": "", "refused": ""}
-    bounds = [(low or 0, high or np.inf) for low, high in (found.interval_ for found in results)]
-    width = float(np.median([high / max(low, 1) for low, high in bounds]))
-    row |= {"coverage": round(float(np.mean([low <= need <= high for low, high in bounds])), 3)}
-    row |= {"width": round(min(width, 1e6), 3)}
-    return row | {"refused": round(float(np.mean([found.need_ is None for found in results])), 3)}
+    low, high = np.array([found.interval_ for found in results], dtype=float).T
+    low, high = np.nan_to_num(low), np.nan_to_num(high, nan=np.inf)
+    row |= {"coverage": round(float(((low <= need) & (need <= high)).mean()), 3)}
+    row |= {"width": round(float(min(np.median(high / np.maximum(low, 1)), 1e6)), 3)}
+    return row | {"refused": sum(found.need_ is None for found in results) / states}
 
 
 def table(lines: list[dict[str, str]]) -> str:
@@ -243,24 +241,6 @@ def table(lines: list[dict[str, str]]) -> str:
             row[name] = f"{100 * float(line[f'{name}_coverage']):.0f} % ({text})"
         rows.append(row | {"refused": f"{100 * float(line['refused']):.0f} %"})
     return Table.of_records(rows).markdown()
-
-
-def search_table(lines: list[dict[str, str]]) -> str:
-    """The table of searches of docs/needs.md; its last row is of all problems whose need is known."""
-    rows = []
-    for line in lines:
-        row = {"problem": line["problem"], "ms a fit": line["ms_a_size"]}
-        row |= {"sizes": f"{line['sizes']} of {line['grid_sizes']}"}
-        row |= {name: f"{100 * float(line[f'share_of_{name}']):.0f} %" for name in ("examples", "time")}
-        width = float(line["width"] or "nan")
-        holds = (
-            f"{100 * float(line['coverage'] or 'nan'):.0f} % ({f'× {width:.2f}' if width < 1e3 else 'open'})"
-        )
-        rows.append(row | {"holds the need": holds if line["coverage"] else ""})
-    quick = [line for line in lines if line["coverage"]]
-    own, grid = (sum(float(line[name]) for line in quick) for name in ("seconds", "grid_seconds"))
-    together = dict.fromkeys(rows[0], "") | {"problem": f"the first {len(quick)}"}
-    return Table.of_records([*rows, together | {"time": f"{100 * own / grid:.0f} %"}]).markdown()
 
 
 def draw(lines: list[dict[str, str]], path: Path) -> None:
@@ -284,14 +264,15 @@ def draw(lines: list[dict[str, str]], path: Path) -> None:
 
 def search_all(path: Path, lines: list[dict[str, str]], states: int) -> None:
     rows = Rows(path, f"{states} searches; {machine('numpy', 'scipy', 'scikit-learn')}")
-    known = {line["problem"]: line for line in lines}
-    for problem in PROBLEMS:
+    for problem, line in zip(PROBLEMS, lines, strict=True):
         if not problem.ill:
-            line = known[problem.name]
             rows.add(search(problem, float(line["target"]), states, float(line["truth"])))
     for problem in SLOW:
         rows.add(search(problem, SLOW_TARGET, SLOW_SEARCHES))
-    print(search_table(read_rows(path)))
+    seconds = [[float(line[name]) for name in ("seconds", "grid_seconds")] for line in read_rows(path)]
+    for count in (len(seconds) - len(SLOW), len(seconds)):
+        own, grid = np.sum(seconds[:count], axis=0)
+        print(f"The first {count} problems together: {own / grid:.3f} of the grid's time")
 
 
 def main() -> None:
