@@ -6,7 +6,12 @@ descent), and runs of which 15 % stay at chance. The truth is that of the mean o
 1.4 times apart; an experiment has five of them, at every other size. Beside it: a power law with a ceiling,
 and plain isotonic regression, each with percentiles of a bootstrap over the seeds.
 
-    python benchmarks/learners.py --out benchmarks/results/learners.csv --figure docs/needs.png
+Then adaptive searches (--searches), each with a random state of its own: how often their intervals hold the
+same truth; and their processor time and examples beside those of scikit-learn's `learning_curve` over all
+sizes of the grid, also for three learners whose fits take longer.
+
+    python benchmarks/learners.py --out benchmarks/results/learners.csv --figure docs/needs.png \
+        --searches benchmarks/results/learners-search.csv
 """
 
 from __future__ import annotations
@@ -21,10 +26,12 @@ import numpy as np
 from machine import Rows, machine, options, read_rows
 from sklearn import datasets
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import RidgeClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import learning_curve
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from simtown.complexity import needs
@@ -99,14 +106,27 @@ PROBLEMS = (
     Problem("double descent", planes(60), LeastNorm, ill=True),
     Problem("15 % of the runs stuck", DIGITS, lambda: KNeighborsClassifier(1), stuck=0.15, ill=True),
 )
+#: Their fits take longer; for the time of a search alone.
+SLOW = (
+    Problem("digits, logistic regression", DIGITS, lambda: LogisticRegression(max_iter=2000)),
+    Problem("digits, forest", DIGITS, lambda: RandomForestClassifier(random_state=0)),
+    Problem("digits, network", DIGITS, lambda: MLPClassifier(random_state=0)),
+)
+SLOW_TARGET, SLOW_SEARCHES = 0.9, 5
+
+
+def grid_of(y: np.ndarray) -> np.ndarray:
+    """Sizes about 1.4 times apart, from two examples of each class to all but the test items."""
+    most = len(y) - min(TEST, len(y) // 2)
+    least = 2 * len(np.unique(y))
+    return np.unique(np.geomspace(least, most, 1 + int(np.log(most / least) / np.log(1.4))).astype(int))
 
 
 def train(problem: Problem, repeats: int) -> tuple[np.ndarray, np.ndarray]:
     """Sizes (S,) and scores (S, repeats), each repeat on an order of its own."""
     X, y = problem.data()
-    most = len(y) - min(TEST, len(y) // 2)
-    least = 2 * len(np.unique(y))
-    sizes = np.unique(np.geomspace(least, most, 1 + int(np.log(most / least) / np.log(1.4))).astype(int))
+    sizes = grid_of(y)
+    most = sizes[-1]
     scores = np.empty((len(sizes), repeats))
     for r in range(repeats):
         rng = np.random.default_rng([repeats, r])
@@ -176,27 +196,38 @@ def measure(problem: Problem, repeats: int, experiments: int) -> dict[str, objec
     for name, values in held_by.items():
         row |= {f"{name}_coverage": round(float(np.mean(values)), 3)}
         row |= {f"{name}_width": round(float(min(np.median(widths[name]), 1e6)), 3)}
-    return row | shares(problem, sizes, target)
+    return row
 
 
-def shares(problem: Problem, sizes: np.ndarray, target: float) -> dict[str, object]:
-    """Of an adaptive search, as shares of the whole grid of sizes: processor time, and examples trained on.
-
-    Where training takes milliseconds, the estimates between the sizes take most of the time.
-    """
-    if problem.ill:
-        return {"share_of_time": "", "share_of_examples": ""}
+def search(problem: Problem, target: float, states: int, need: float = np.nan) -> dict[str, object]:
+    """Adaptive searches beside the whole grid of sizes; nothing about their intervals if no need is known."""
     X, y = problem.data()
-    began = process_time()
-    found = needs.needed_samples(problem.learner(), X, y, target=target, random_state=0)
-    middle = process_time()
     most = int(0.8 * len(y))
-    grid = [n for n in sizes if n < most] + [most]
-    learning_curve(problem.learner(), X, y, train_sizes=grid, cv=5, shuffle=True, random_state=0)
-    return {
-        "share_of_time": round((middle - began) / (process_time() - middle), 3),
-        "share_of_examples": round(float(found.train_sizes_.sum() / sum(grid)), 3),
-    }
+    grid = [int(n) for n in grid_of(y) if n < most] + [most]
+    curves = 1 + states // 20
+    began = process_time()
+    for _ in range(curves):
+        learning_curve(problem.learner(), X, y, train_sizes=grid, cv=5, shuffle=True, random_state=0)
+    middle = process_time()
+    results = [
+        needs.needed_samples(problem.learner(), X, y, target=target, random_state=state)
+        for state in range(states)
+    ]
+    seconds, own = (middle - began) / curves, (process_time() - middle) / states
+    sizes = np.concatenate([found.train_sizes_ for found in results])
+    row: dict[str, object] = {"problem": problem.name, "target": target, "searches": states}
+    row |= {"grid_sizes": len(grid), "sizes": round(len(sizes) / states, 1)}
+    row |= {"ms_a_fit": round(1000 * seconds / len(grid) / 5, 1)}
+    row |= {"grid_seconds": round(seconds, 3), "seconds": round(own, 3)}
+    row |= {"share_of_time": round(own / seconds, 3)}
+    row |= {"share_of_examples": round(float(sizes.sum()) / sum(grid) / states, 3)}
+    if np.isnan(need):
+        return row | {"coverage": "", "width": "", "refused": ""}
+    low, high = np.array([found.interval_ for found in results], dtype=float).T
+    low, high = np.nan_to_num(low), np.nan_to_num(high, nan=np.inf)
+    row |= {"coverage": round(float(((low <= need) & (need <= high)).mean()), 3)}
+    row |= {"width": round(float(min(np.median(high / np.maximum(low, 1)), 1e6)), 3)}
+    return row | {"refused": sum(found.need_ is None for found in results) / states}
 
 
 def table(lines: list[dict[str, str]]) -> str:
@@ -231,16 +262,32 @@ def draw(lines: list[dict[str, str]], path: Path) -> None:
     plots.save_figure(figure, path)
 
 
+def search_all(path: Path, lines: list[dict[str, str]], states: int) -> None:
+    rows = Rows(path, f"{states} searches; {machine('numpy', 'scipy', 'scikit-learn')}")
+    for problem, line in zip(PROBLEMS, lines, strict=True):
+        if not problem.ill:
+            rows.add(search(problem, float(line["target"]), states, float(line["truth"])))
+    for problem in SLOW:
+        rows.add(search(problem, SLOW_TARGET, SLOW_SEARCHES))
+    seconds = [[float(line[name]) for name in ("seconds", "grid_seconds")] for line in read_rows(path)]
+    for count in (len(seconds) - len(SLOW), len(seconds)):
+        own, grid = np.sum(seconds[:count], axis=0)
+        print(f"The first {count} problems together: {own / grid:.3f} of the grid's time")
+
+
 def main() -> None:
-    args = options(__doc__, repeats=100, experiments=100, out="learners.csv", figure="")
+    args = options(__doc__, repeats=100, experiments=100, out="learners.csv", figure="", searches="")
     warnings.simplefilter("ignore")  # classes with one example
     what = f"{args.repeats} repeats, {args.experiments} experiments of {SEEDS} seeds"
     rows = Rows(Path(args.out), f"{what}; {machine('numpy', 'scipy', 'scikit-learn')}", "problem")
     for problem in PROBLEMS:
         rows.add(measure(problem, args.repeats, args.experiments))
-    print(table(read_rows(Path(args.out))))
+    lines = read_rows(Path(args.out))
+    print(table(lines))
     if args.figure:
-        draw(read_rows(Path(args.out)), Path(args.figure))
+        draw(lines, Path(args.figure))
+    if args.searches:
+        search_all(Path(args.searches), lines, args.experiments)
 
 
 if __name__ == "__main__":

@@ -163,12 +163,11 @@ def resampled_accuracies(curves: Sequence[Sequence[Run]], replicates: int, seed:
             tests.setdefault(run.test_id, []).append((c, i))
             by_size.setdefault(run.train_size, set()).add(run.test_id)
         drawn |= {test_id for ids in by_size.values() if len(ids) == 1 for test_id in ids}
-    result = [np.empty((1 + replicates, len(runs))) for runs in curves]
-    for test_id, places in tests.items():
-        correct = np.stack([curves[c][i].correct for c, i in places])
-        random = _generator(seed, "items", test_id)
-        accuracies = _on_drawn_items(correct, replicates if test_id in drawn else 0, random)
-        for (c, i), column in zip(places, accuracies.T, strict=True):
+    result = [np.tile([run.correct.mean() for run in runs], (1 + replicates, 1)) for runs in curves]
+    for test_id in drawn:
+        correct = np.stack([curves[c][i].correct for c, i in tests[test_id]])
+        accuracies = _on_drawn_items(correct, replicates, _generator(seed, "items", test_id))
+        for (c, i), column in zip(tests[test_id], accuracies.T, strict=True):
             result[c][:, i] = column
     return result
 

@@ -28,7 +28,8 @@ from simtown.complexity.growth import WorldNeeds, contrast
 from simtown.complexity.quantities import factor_text
 
 _REPLICATES = 1000
-#: An interval whose ends differ by less than this factor is narrow enough; and sizes that a search tries.
+#: An interval whose ends differ by less than this factor is narrow enough, as sizes are near enough to each
+#: other; and sizes that a search tries.
 _NARROW, _MOST_SIZES = 1.3, 12
 #: The first size of a search has so many examples of each class, or in all if there are no classes.
 _FIRST = 8
@@ -228,7 +229,8 @@ def needed_samples(
     """The need of a scikit-learn estimator, trained on growing parts of X and y.
 
     With "auto", sizes double from a few examples of each class until the target holds, and then one more;
-    then the size follows that says most, until the interval's ends are within a factor of 1.3.
+    then the size follows that says most, until the interval's ends are within a factor of 1.3, or that size
+    is within 1.3 of a trained one.
 
     Args:
         target: the score to reach, between 0 and 1.
@@ -239,6 +241,7 @@ def needed_samples(
     Raises:
         ValueError: as :func:`from_curve`, or the smallest split has fewer than two sizes' examples.
     """
+    from sklearn import config_context
     from sklearn.base import is_classifier
     from sklearn.model_selection import StratifiedKFold, check_cv, cross_val_score
     from sklearn.utils import check_random_state
@@ -256,7 +259,9 @@ def needed_samples(
             raise ValueError(f"train_sizes must lie between 1 and {largest}, not at {size}")
         parts = [(rows[:size], test) for rows, test in splits]
         how = {"scoring": scoring, "cv": parts, "n_jobs": n_jobs, "error_score": np.nan}
-        scores[size] = cross_val_score(estimator, X, y, **how)
+        # parameters are checked once, with the first size
+        with config_context(skip_parameter_validation=bool(scores)):
+            scores[size] = cross_val_score(estimator, X, y, **how)
 
     def result() -> NeededSamples:
         sizes = sorted(scores)
@@ -270,21 +275,20 @@ def needed_samples(
     size, above = min(_FIRST * classes, largest // 4), 0
     while above < 2 and size not in scores:
         train(size)
-        above += bool(np.nanmean(scores[size]) >= target)
+        above += np.nanmean(scores[size]) >= target
         size = min(2 * size, largest)
-    found = result()
-    while len(scores) < _MOST_SIZES and _is_wide(found):
-        following = found.next_size_
-        if following is None or following in scores or not 2 <= following <= largest:
+    while _is_wide(found := result()) and len(scores) < _MOST_SIZES:
+        following = found.next_size_ or 0
+        is_near = any(following < _NARROW * n and n < _NARROW * following for n in scores)
+        if is_near or not 2 <= following <= largest:
             break
         train(following)
-        found = result()
     return found
 
 
 def _is_wide(found: NeededSamples) -> bool:
     low, high = found.interval_
-    return low is None or high is None or high > _NARROW * low
+    return not low or not high or high > _NARROW * low
 
 
 def from_results(
@@ -437,6 +441,6 @@ def grow(results: Sequence[NeededSamples], *, over: Sequence[float]) -> NeedGrow
         *(np.array([x.curve.sizes[end] for x in results]) for end in (0, -1)),
     )
     slopes = needs.slopes()
-    low, high = interval(slopes[1:])
-    ends = tuple(float(end) if np.isfinite(end) else None for end in (low, high))
-    return NeedGrowth(float(slopes[0]) if np.isfinite(slopes[0]) else None, (ends[0], ends[1]))
+    numbers = slopes[0], *interval(slopes[1:])
+    exponent, low, high = (float(number) if np.isfinite(number) else None for number in numbers)
+    return NeedGrowth(exponent, (low, high))

@@ -223,6 +223,7 @@ def test_an_estimator_is_trained_at_the_sizes_that_say_most():
     found = needs.needed_samples(learner, X, y, target=0.9, random_state=0)
     assert found.interval_[0] < found.need_ < found.interval_[1]
     assert found.train_sizes_[-1] < 1000  # no size far beyond the need
+    assert np.diff(np.log(found.train_sizes_)).min() >= np.log(1.3)  # nor next to another
     again = needs.needed_samples(learner, X, y, target=0.9, random_state=0)
     assert again.interval_ == found.interval_
     given = needs.needed_samples(learner, X, y, target=0.9, train_sizes=[50, 100, 200], cv=3)
