@@ -13,7 +13,6 @@ from simtown.datasets.family_questions import (
     families_of,
     problems,
     question_columns,
-    recipe,
     stored_words,
 )
 from simtown.datasets.question_source import (
@@ -21,7 +20,6 @@ from simtown.datasets.question_source import (
     SEQUENCE_ARRAYS,
     Columns,
     Problems,
-    Tried,
     as_stored,
 )
 from simtown.language.asking.sequences import REVERSED, SequenceQuestions, SequenceRecipe, ask_sequences
@@ -50,7 +48,6 @@ class SequenceSource(FamilyQuestions):
         super().__init__(settings)
         self.arrays = FAMILY_ARRAYS | SEQUENCE_ARRAYS
         self.batch = ASKED_AT_ONCE
-        self._own: dict[str, SequenceRecipe] = {}
 
     def check(self) -> None:
         unasked = problems(self.settings)
@@ -63,11 +60,8 @@ class SequenceSource(FamilyQuestions):
             self.draw(split, np.arange(TRIAL))
 
     def recipe(self, split: str) -> Any:
-        if split not in self._own:
-            settings = self.settings
-            asking = recipe(settings, split)
-            self._own[split] = SequenceRecipe(asking, settings.sequence, settings.shots, settings.seconds)
-        return self._own[split]
+        asking, settings = super().recipe(split), self.settings
+        return SequenceRecipe(asking, settings.sequence, settings.shots, settings.seconds)
 
     def draw(self, split: str, index: np.ndarray) -> Any:
         return ask_sequences(self.recipe(split), index)
@@ -94,10 +88,6 @@ class SequenceSource(FamilyQuestions):
     def problems(self, stored: Columns, split: str, quick: bool) -> Problems:
         yield from super().problems(stored, split, False)
         yield from pair_problems(stored)
-
-    def tried(self, drawn: Any) -> Tried:
-        streets, placed = drawn.tried.sum(axis=0).tolist()
-        return {"placement": (streets, placed), "question": (placed, len(drawn.words))}
 
     def unknown_numbers(self, stored: Columns) -> np.ndarray:
         return ~known(stored)

@@ -20,8 +20,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from simtown.language.meaning.forms import Form
 from simtown.language.meaning.limits import LANE_EDGE
+from simtown.language.meaning.programs import Form
 from simtown.language.words.grammar import QuestionError
 from simtown.page.overlays import PLANE, encoded, overlaid, silhouettes
 from simtown.scenes.camera import views

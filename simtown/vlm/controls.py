@@ -11,12 +11,11 @@ import numpy as np
 from simtown.assets.entities import ENTITIES
 from simtown.datasets.family_questions import choices, families_of
 from simtown.language.asking.families import families
-from simtown.language.asking.template import FamilyError, Template, slots_of
+from simtown.language.asking.templates import FamilyError, Template, slots_of
 from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.evaluate import KNOWN, evaluate
-from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import confused_with, kinds_meant
-from simtown.language.meaning.programs import encode, stored
+from simtown.language.meaning.programs import Form, encode, stored
 from simtown.language.meaning.views import THIRDS
 from simtown.language.words import wording
 from simtown.language.words.instructions import prompt

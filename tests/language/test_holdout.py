@@ -13,10 +13,8 @@ from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.source import check_settings, source_of
 from simtown.language.asking.hold_out import FRAMES, OTHERS, read_rule
-from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import NOUNS
-from simtown.language.meaning.programs import decode
-from simtown.scenes.paint import body_paints
+from simtown.language.meaning.programs import Form, decode
 from simtown.scenes.weather import WEATHERS
 
 RULES = (
@@ -87,7 +85,7 @@ class Oracle:
         """Whether the picture shows a composition."""
         slots = np.flatnonzero(scene.entity[i] >= 0)
         kinds = [ENTITIES[kind] for kind in scene.entity[i, slots]]
-        paints = [MATERIALS[p].name for p in body_paints(scene.entity[i, slots], scene.paint[i, slots])]
+        paints = [MATERIALS[p].name for p in scene.body_paints()[i, slots]]
         words = [next((w for w, names in COLOUR_WORDS.items() if p in names), "") for p in paints]
         weather = WEATHERS[scene.weather[i]]
         return (

@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simtown.assets.entities import ENTITIES
-from simtown.language.asking.drawing import VEHICLE_DRAWS, draw_questions, word_questions
-from simtown.language.asking.draws import Draws
+from simtown.core.streams import Draws
 from simtown.language.asking.meeting import draw_meeting, place_meeting
 from simtown.language.asking.moving import (
     EDIT_DRAWS,
@@ -33,10 +32,17 @@ from simtown.language.asking.moving import (
     may_stand,
 )
 from simtown.language.asking.paper import ImpossibleError
-from simtown.language.asking.question import AskingRecipe, Question
+from simtown.language.asking.question import (
+    VEHICLE_DRAWS,
+    AskingRecipe,
+    Question,
+    draw_questions,
+    word_columns,
+    word_questions,
+)
 from simtown.language.asking.search import cameras
 from simtown.language.asking.streets import fill_street
-from simtown.language.asking.template import Family
+from simtown.language.asking.templates import Family
 from simtown.language.asking.viewing import (
     CAMERA_DRAWS,
     at_two_moments,
@@ -158,11 +164,11 @@ def draw_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[tuple[Question, 
     numbers = recipe.stream("twin answer").uniform(pairs, 2).tolist()
     drawn = []
     for question, twin, own in zip(first, second, numbers, strict=True):
-        own_answer, answer = _answers(question, twin.answer, *own)
+        question.answer, answer = _answers(question, twin.answer, *own)
         if question.family.answer == "picture":
             answer = recipe.world.pictures - 1 - question.answer
-        needed = max(question.wanted_vehicles, question.family.vehicles)
-        drawn.append((replace(question, answer=own_answer, wanted_vehicles=needed), answer))
+        question.wanted_vehicles = max(question.wanted_vehicles, question.family.vehicles)
+        drawn.append((question, answer))
     return drawn
 
 
@@ -500,11 +506,7 @@ class _Search:
             order=np.where((second & back)[:, None], order[:, ::-1], order),
             shared=self.shared[place],
             visible=self.visible[second.astype(np.int64), place],
-            family=np.array([question.family_place for question in questions]),
-            template=np.array([question.template for question in questions]),
-            text=np.array([question.text for question in questions]),
-            program=stored([question.numbers for question in questions]),
-            words=[question.words for question in questions],
+            **word_columns(questions),
             answer=np.where(second, self.twin[place], self.answer[place]),
             values=values,
             tried=self.tried[place],

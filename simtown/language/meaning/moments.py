@@ -25,7 +25,6 @@ import numpy as np
 
 from simtown.core.exact import sincos
 from simtown.language.meaning.evaluate import CLOSE, ILL_POSED, KNOWN, Values, evaluate
-from simtown.language.meaning.forms import Form
 from simtown.language.meaning.limits import (
     CAMERA_STEP,
     DRIVEN,
@@ -44,6 +43,7 @@ from simtown.language.meaning.programs import (
     OVER_PICTURES,
     OVER_TIME,
     SPEEDS,
+    Form,
     decode,
     encode,
     stored,
