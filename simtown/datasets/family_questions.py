@@ -7,7 +7,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache, reduce
 from operator import add
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,16 +18,15 @@ from simtown.datasets.proving.twin_groups import pair_problems, twin_problems
 from simtown.datasets.question_source import FAMILY_ARRAYS, TWIN_ARRAYS, Columns, Problems, Tried
 from simtown.language.asking.families import families, problem, read_families, sequence_families
 from simtown.language.asking.hold_out import NO_LIMIT, HeldOut, HoldOut, RuleError, read_rule
-from simtown.language.asking.question import AskingRecipe, Questions, askable
+from simtown.language.asking.question import AskingRecipe, Questions, QuestionTable, askable
 from simtown.language.asking.question_world import AskedWorld
 from simtown.language.asking.search import ask_families
-from simtown.language.asking.sequences import SequenceQuestions
 from simtown.language.asking.several import ask_several, may_follow
 from simtown.language.asking.templates import Family, SequenceFamily, slots_of
 from simtown.language.asking.twins import EDITS, Twins, ask_twins, may_lead
 from simtown.language.meaning import programs
 from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
-from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
+from simtown.language.meaning.evaluate import CLOSE, KNOWN, Values, evaluate
 from simtown.language.meaning.limits import SEEN_DIFFERENCE, SMALL_PICTURE, TOLERANCE, TOLERATED_SHARE
 from simtown.language.meaning.nouns import kinds_meant
 from simtown.language.meaning.programs import Form, ProgramError, decode
@@ -43,8 +42,6 @@ from simtown.scenes.silhouette import boxes
 if TYPE_CHECKING:
     from simtown.datasets.settings import Settings
 
-#: A table of questions, about single pictures or sequences.
-Asked = Questions | SequenceQuestions
 #: The value of a number that means nothing, and columns that hold it, since they mean the paper's questions.
 NONE = 255
 _OF_THE_PAPER = ("relation", "subject_slot", "object_slot", "phrasing")
@@ -239,7 +236,7 @@ def possible(settings: Settings, answer_type: str) -> tuple[int, ...]:
 
 
 def question_columns(
-    questions: Asked, index: np.ndarray, settings: Settings, seen: Mapping[str, np.ndarray]
+    questions: QuestionTable, index: np.ndarray, settings: Settings, seen: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
     """The columns of n questions, by name, without those of their scenes; `seen` has boxes and shares."""
     n, known = len(index), questions.values
@@ -270,14 +267,26 @@ def question_columns(
     }
 
 
-def stored_words(stored: Columns, families: tuple[Family, ...]) -> list[str]:
-    """Stored questions in words. Raises ProgramError or FamilyError for programs of other templates."""
+def stored_questions(stored: Columns, families: tuple[Family, ...], values: Values) -> dict[str, Any]:
+    """The columns of a QuestionTable of stored questions that have some values.
+
+    Raises ProgramError or FamilyError for programs of other templates.
+    """
+    if (values.state > CLOSE).any():
+        raise ProgramError("a question asks about what is not there, or not once")
     words = []
     columns = (stored[name].tolist() for name in ("family", "template", "text"))
     for family, template, text, numbers in zip(*columns, stored["program"], strict=True):
         own = families[family].templates[template]
         words.append(wording.fill(own.texts[text], slots_of(own, decode(numbers))))
-    return words
+    return {
+        **{name: stored[name].astype(np.int64) for name in ("family", "template", "text")},
+        "program": stored["program"],
+        "words": words,
+        "answer": np.where(values.state == KNOWN, values.answer, -1),
+        "values": values,
+        "tried": np.zeros((len(words), 2), dtype=np.int64),
+    }
 
 
 def kinds_named(program: Form) -> set[str]:
@@ -436,27 +445,12 @@ class FamilyQuestions:
     def implied(self, stored: Columns, visible: np.ndarray) -> Questions:
         settings = self.settings
         scene = SceneBatch.of_columns(stored)
-        types = families_of(settings)
         size = (settings.width, settings.height)
         values = evaluate(scene, stored["program"], visible, size, by_name=settings.hand_made)
-        if (values.state > CLOSE).any():
-            raise ProgramError("a question asks about what is not there, or not once")
-        family, template, text = (stored[name].astype(np.int64) for name in ("family", "template", "text"))
-        words = stored_words(stored, types)
-        program = stored["program"]
+        columns = stored_questions(stored, families_of(settings), values)
         if settings.hand_made:
-            forms = [read_question(scene.scene(row), question) for row, question in enumerate(words)]
-            program = programs.stored([programs.encode(form) for form in forms])
-        return Questions(
-            scene=scene,
-            visible=visible,
-            family=family,
-            template=template,
-            text=text,
-            program=program,
-            words=words,
-            answer=np.where(values.state == KNOWN, values.answer, -1),
-            values=values,
-            tried=np.zeros((len(family), 2), dtype=np.int64),
-            twins=Twins(*(stored[name] for name in Twins._fields)) if settings.twins else None,
-        )
+            words = enumerate(columns["words"])
+            forms = [read_question(scene.scene(row), question) for row, question in words]
+            columns["program"] = programs.stored([programs.encode(form) for form in forms])
+        twins = Twins(*(stored[name] for name in Twins._fields)) if settings.twins else None
+        return Questions(scene=scene, visible=visible, twins=twins, **columns)

@@ -13,7 +13,7 @@ from simtown.datasets.family_questions import (
     families_of,
     problems,
     question_columns,
-    stored_words,
+    stored_questions,
 )
 from simtown.datasets.question_source import (
     FAMILY_ARRAYS,
@@ -23,7 +23,7 @@ from simtown.datasets.question_source import (
     as_stored,
 )
 from simtown.language.asking.sequences import REVERSED, SequenceQuestions, SequenceRecipe, ask_sequences
-from simtown.language.meaning.evaluate import CLOSE, KNOWN, Values, evaluate
+from simtown.language.meaning.evaluate import Values, evaluate
 from simtown.language.meaning.moments import evaluate_shown, show
 from simtown.language.meaning.programs import ProgramError
 from simtown.scenes.scene import SceneBatch, plausible
@@ -99,22 +99,13 @@ class SequenceSource(FamilyQuestions):
             raise ProgramError("a picture shows what does not exist")
         shown = replace(shown, visible=as_stored(stored["visible"], shown.visible))
         values = evaluate_shown(shown, stored["program"], (settings.width, settings.height))
-        if (values.state > CLOSE).any():
-            raise ProgramError("a question asks about what is not there, or not once")
         return SequenceQuestions(
             sequence=sequence,
             number=stored["sequence"],
             order=order,
             shared=stored["shared"],
             visible=shown.visible,
-            family=stored["family"].astype(np.int64),
-            template=stored["template"].astype(np.int64),
-            text=stored["text"].astype(np.int64),
-            program=stored["program"],
-            words=stored_words(stored, families_of(settings)),
-            answer=np.where(values.state == KNOWN, values.answer, -1),
-            values=values,
-            tried=np.zeros((len(order), 2), dtype=np.int64),
+            **stored_questions(stored, families_of(settings), values),
         )
 
 

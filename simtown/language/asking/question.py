@@ -139,12 +139,10 @@ class Question:
 
 
 @dataclass
-class Questions:
-    """A table of n questions, the question first.
+class QuestionTable:
+    """n questions, whatever they are about; the question first.
 
     Attributes:
-        scene: the complete latent scenes.
-        visible: (n, v) float32 visible share of each vehicle.
         family: (n,) int64 place in the recipe's families; `template` (n,) place in the family's templates,
             `text` (n,) in the template's texts.
         program: (n, programs.LENGTH) int16.
@@ -153,11 +151,8 @@ class Questions:
             tell".
         values: what the evaluator says of them.
         tried: (n, 2) int64 how many streets were drawn and how many of them could be placed.
-        twins: which of them are about twins, if pictures come in twos (:mod:`simtown.language.asking.twins`).
     """
 
-    scene: SceneBatch
-    visible: np.ndarray
     family: np.ndarray
     template: np.ndarray
     text: np.ndarray
@@ -166,6 +161,20 @@ class Questions:
     answer: np.ndarray
     values: Values
     tried: np.ndarray
+
+
+@dataclass
+class Questions(QuestionTable):
+    """A table of n questions about single pictures.
+
+    Attributes:
+        scene: the complete latent scenes.
+        visible: (n, v) float32 visible share of each vehicle.
+        twins: which of them are about twins, if pictures come in twos (:mod:`simtown.language.asking.twins`).
+    """
+
+    scene: SceneBatch
+    visible: np.ndarray
     twins: Twins | None = None
 
     @classmethod

@@ -36,6 +36,7 @@ from simtown.language.asking.question import (
     VEHICLE_DRAWS,
     AskingRecipe,
     Question,
+    QuestionTable,
     draw_questions,
     word_columns,
     word_questions,
@@ -107,8 +108,8 @@ class SequenceRecipe:
 
 
 @dataclass
-class SequenceQuestions:
-    """A table of n questions about sequences, the question first; as of `Questions`, and:
+class SequenceQuestions(QuestionTable):
+    """A table of n questions about sequences.
 
     Attributes:
         sequence: n latent sequences; of a reversed pair both are the same.
@@ -116,7 +117,6 @@ class SequenceQuestions:
         order: (n, P) uint8 its pictures, as they are shown.
         shared: (n,) uint8 the picture that both sequences of a pair share, or REVERSED.
         visible: (n, P, v) float32 in the order in which they are shown.
-        seen: (n, P, v) bool.
     """
 
     sequence: Sequence
@@ -124,14 +124,6 @@ class SequenceQuestions:
     order: np.ndarray
     shared: np.ndarray
     visible: np.ndarray
-    family: np.ndarray
-    template: np.ndarray
-    text: np.ndarray
-    program: np.ndarray
-    words: list[str]
-    answer: np.ndarray
-    values: Values
-    tried: np.ndarray
 
 
 class _Pairs(NamedTuple):
