@@ -291,8 +291,7 @@ def stored_questions(stored: Columns, families: tuple[Family, ...], values: Valu
 
 def kinds_named(program: Form) -> set[str]:
     """The kinds that the nouns of a program stand for; of "vehicle" every kind of vehicle."""
-    nouns = [form.parts[0] for form in program.forms() if form.name == "all"]
-    return {kind for noun in nouns for kind in kinds_meant(noun)}
+    return {kind for noun in program.nouns() for kind in kinds_meant(noun)}
 
 
 def read_question(scene: Scene, question: str) -> Form:

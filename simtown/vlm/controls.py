@@ -79,7 +79,7 @@ def exist(one: AskedExample) -> list[Query]:
     here = {vehicle.entity for vehicle in one.example.scene.vehicles}
     kinds = [ENTITIES[kind] for kind in one.asked.dataset.settings.kinds]
     absent = [kind for kind in kinds if here.isdisjoint(confused_with(kind))]
-    nouns = dict.fromkeys(form.parts[0] for form in one.form.forms() if form.name == "all")
+    nouns = dict.fromkeys(one.form.nouns())
     named = [noun for noun in nouns if noun != "vehicle" and not here.isdisjoint(kinds_meant(noun))]
     wanted = named + ([absent[one.number * _STEP % len(absent)]] if absent and named else [])
     for noun in wanted:

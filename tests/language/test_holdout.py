@@ -110,7 +110,7 @@ class Oracle:
 
     def names(self, form):
         """Whether the words name a composition that a picture would show."""
-        nouns = [part.parts[0] for part in form.forms() if part.name == "all"]
+        nouns = form.nouns()
         return any(self.every("kind", a, b) for a in nouns for b in nouns) or any(
             what == "colour" and of and self.every(what, of, value) for what, of, value in said(form)
         )
@@ -177,7 +177,7 @@ def test_neighbours_differ_and_words_do_not_hint_at_answers():
         assert (batch.answer[::2] != batch.answer[1::2]).all()
         answers = defaultdict(Counter)
         for program, answer in zip(batch.program, batch.answer.tolist(), strict=True):
-            for word in {str(form) for form in decode(program).forms() if form.name == "all"}:
+            for word in {*decode(program).nouns()}:
                 answers[word][answer] += 1
         for word, counts in answers.items():
             n = counts.total()

@@ -222,7 +222,8 @@ class DrawnWords(NamedTuple):
 def draw_questions(recipe: AskingRecipe, index: np.ndarray, first_attempt: int = 0) -> Iterator[Question]:
     """The family and the answer of every question: of 2j and 2j + 1 the same family and other answers.
 
-    Both want as many vehicles in their streets, so that the number does not hint at the answer.
+    Both want as many vehicles in their streets, so that the number does not hint at the answer. Streets are
+    numbered from `first_attempt` on.
     """
     weathers = draw_weather(recipe.stream("weather"), index, recipe.weathers)["weather"].tolist()
     pair_draws = recipe.stream("answer").uniform(index // 2, 4).tolist()

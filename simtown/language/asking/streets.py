@@ -228,9 +228,9 @@ def fill_street(
         return None
     while len(street.entity) < number and street.add(None):
         pass
-    empty = [-1] * (world.most - len(street.entity))
     if len(street.entity) < world.least:
         return None
+    empty = [-1] * (world.most - len(street.entity))
     order = sorted(range(world.most), key=[draws.below(1 << 30) for _ in range(world.most)].__getitem__)
     return VehiclesOfStreet(
         entity=np.array(street.entity + empty)[order],

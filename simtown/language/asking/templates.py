@@ -301,6 +301,5 @@ def _named(value: Any) -> frozenset[str]:
     """The kinds of vehicles that the words of a slot mean, but for "vehicle", or that readers confuse with
     them.
     """
-    forms = value.forms() if isinstance(value, Form) else ()
-    nouns = {form.parts[0] for form in forms if form.name == "all"} - {"vehicle"}
+    nouns = {*value.nouns()} - {"vehicle"} if isinstance(value, Form) else ()
     return frozenset(kind for noun in nouns for kind in confused_with(noun))

@@ -149,7 +149,7 @@ def ask_twins(recipe: AskingRecipe, index: np.ndarray) -> Questions:
     return join(parts, places[np.searchsorted(groups, index // GROUP), index % GROUP])
 
 
-def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[Question]:
+def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray, first_attempt: int) -> list[Question]:
     """The first question of each pair of examples, with both answers: first the one that an edit undoes with
     greater ease, such as yes.
 
@@ -157,7 +157,7 @@ def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[Question]:
     other stands; the shortest and the longest are neighbours too, so every kind is as often an answer.
     """
     u = recipe.stream("twin answer").uniform(pairs, 2)
-    rows = list(draw_questions(recipe, 2 * pairs))
+    rows = list(draw_questions(recipe, 2 * pairs, first_attempt))
     for row, twin, (low, far) in zip(rows, draw_questions(recipe, 2 * pairs + 1), u.tolist(), strict=True):
         answers, row.twin_answer = row.answers, twin.answer
         limits = row.limits if row.limits and not row.limits.alone else None
@@ -184,7 +184,7 @@ def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[Question]:
 
 def _begin(recipe: AskingRecipe, pairs: np.ndarray, again: int = 0) -> Given:
     """The first questions of the pairs `pairs`, and what is asked further of their pictures."""
-    questions = [replace(row, first_attempt=again * WORDS * STREETS) for row in answer_pairs(recipe, pairs)]
+    questions = answer_pairs(recipe, pairs, again * WORDS * STREETS)
     edits = Edits(recipe, len(questions))
     first, other = search(recipe, questions, edits), edits.batch
     scene = first.scene

@@ -149,6 +149,10 @@ class Form:
         parts = (part for form in self.forms() for part in (form.name, *form.parts))
         return frozenset(str(part) for part in parts if not isinstance(part, Form))
 
+    def nouns(self) -> list[str]:
+        """The nouns of all sets in this form, from the outside in."""
+        return [form.parts[0] for form in self.forms() if form.name == "all"]
+
     def forms(self) -> Iterator[Form]:
         """This form and all forms in it, from the outside in."""
         waiting = [self]
