@@ -42,7 +42,7 @@ from simtown.datasets.source import check_settings
 from simtown.language.asking.question_world import MOST_COUNT
 from simtown.language.asking.search import search
 from simtown.language.meaning.evaluate import KNOWN
-from simtown.language.meaning.forms import Form
+from simtown.language.meaning.programs import Form
 from simtown.training import ask
 from simtown.training.fit import fit
 from simtown.training.fit_settings import FitSettings, precision_of

@@ -21,7 +21,7 @@ from simtown.datasets.making.generate import generate
 from simtown.datasets.reading.reader import Dataset, Example, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.source import source_of
-from simtown.language.asking.template import Family
+from simtown.language.asking.templates import Family
 from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.programs import parse
 from simtown.town.explaining import reason

@@ -16,7 +16,7 @@ from simtown.datasets.family_questions import families_of
 from simtown.datasets.reading.reader import Example
 from simtown.datasets.settings import MODES, Settings
 from simtown.language.asking.sequences import REVERSED
-from simtown.language.asking.template import Family
+from simtown.language.asking.templates import Family
 from tools.families import PAGES, answers_of, made, write_changed
 
 #: Width and height of a picture, and milliseconds that each stands.

@@ -47,3 +47,9 @@ VEHICLE_NOUNS: tuple[str, ...] = (
     "car", "bus", "truck", "van", "two-wheeler", "emergency vehicle", "construction machine", "farm vehicle",
     "vehicle",
 )  # fmt: skip
+
+
+def with_article(name: str) -> str:
+    """ "a bus", "an ambulance", "an SUV"."""
+    vowel = name[0].lower() in "aeiou" and not name.lower().startswith(("uni", "eu", "one"))
+    return f"{'an' if vowel or name == 'SUV' else 'a'} {name}"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache, reduce
 from operator import add
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,23 +16,20 @@ from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.frequency_tables import chances_of
 from simtown.datasets.proving.twin_groups import pair_problems, twin_problems
 from simtown.datasets.question_source import FAMILY_ARRAYS, TWIN_ARRAYS, Columns, Problems, Tried
-from simtown.language.asking.drawing import askable
 from simtown.language.asking.families import families, problem, read_families, sequence_families
 from simtown.language.asking.hold_out import NO_LIMIT, HeldOut, HoldOut, RuleError, read_rule
-from simtown.language.asking.question import AskingRecipe, Questions
+from simtown.language.asking.question import AskingRecipe, Questions, QuestionTable, askable
 from simtown.language.asking.question_world import AskedWorld
 from simtown.language.asking.search import ask_families
-from simtown.language.asking.sequences import SequenceQuestions
 from simtown.language.asking.several import ask_several, may_follow
-from simtown.language.asking.template import Family, SequenceFamily, slots_of
+from simtown.language.asking.templates import Family, SequenceFamily, slots_of
 from simtown.language.asking.twins import EDITS, Twins, ask_twins, may_lead
 from simtown.language.meaning import programs
 from simtown.language.meaning.answers import ANSWERS, CANNOT_TELL
-from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
-from simtown.language.meaning.forms import Form
+from simtown.language.meaning.evaluate import CLOSE, KNOWN, Values, evaluate
 from simtown.language.meaning.limits import SEEN_DIFFERENCE, SMALL_PICTURE, TOLERANCE, TOLERATED_SHARE
 from simtown.language.meaning.nouns import kinds_meant
-from simtown.language.meaning.programs import ProgramError, decode
+from simtown.language.meaning.programs import Form, ProgramError, decode
 from simtown.language.meaning.relations import DEFAULT_RELATIONS, RELATION_NAMES
 from simtown.language.words import wording
 from simtown.language.words.grammar import parse
@@ -45,8 +42,6 @@ from simtown.scenes.silhouette import boxes
 if TYPE_CHECKING:
     from simtown.datasets.settings import Settings
 
-#: A table of questions, about single pictures or sequences.
-Asked = Questions | SequenceQuestions
 #: The value of a number that means nothing, and columns that hold it, since they mean the paper's questions.
 NONE = 255
 _OF_THE_PAPER = ("relation", "subject_slot", "object_slot", "phrasing")
@@ -56,25 +51,6 @@ TRIAL_STREETS = 60
 ASKED_AT_ONCE = 2048
 #: Words that are drawn at most for an example until some ask for a rare composition.
 MOST_TRIES = 4096
-
-
-def recipe(settings: Settings, split: str) -> AskingRecipe:
-    """The recipe of a split."""
-    return AskingRecipe(
-        seed=settings.seed_of(split),
-        split=split,
-        world=world(settings, split),
-        families=families_of(settings),
-        weathers=settings.weathers,
-        size=(settings.width, settings.height),
-        jitter=settings.jitter,
-        varied=settings.cameras == "varied",
-        cannot_tell=settings.cannot_tell,
-        questions_per_picture=settings.questions_per_picture,
-        hold_out=hold_out(settings, split == COMPOSITION) if settings.hold_out else None,
-        twins=settings.twins,
-        count_changes=count_changes,
-    )
 
 
 def count_changes(before: SceneBatch, after: SceneBatch, size: tuple[int, int]) -> np.ndarray:
@@ -184,45 +160,6 @@ def _known(settings: Settings) -> dict[str, Family]:
     return families() | read_families(settings.own_families, "own_families")
 
 
-def _check_names(settings: Settings) -> None:
-    """Raises SettingsError for an unknown family, or one that is named twice."""
-    known = ("paper", "all", *FAMILIES)
-    if settings.sequence:
-        if settings.questions == ("paper",):
-            return
-        known = ("all", *_known(settings))
-    if settings.own_families:
-        known = (*known, *read_families(settings.own_families, "own_families"))
-    unknown = [name for name in settings.questions if name not in known]
-    if unknown:
-        similar = get_close_matches(unknown[0], known) or known
-        choice = f"choose among {', '.join(similar)}, or give a TOML file"
-        if unknown[0].endswith(".toml"):
-            choice = "read_question_files() reads a file that you name"
-        raise SettingsError(f"{unknown[0]} is unknown: {choice}", "questions")
-    if len(set(settings.questions)) < len(settings.questions):
-        raise SettingsError("names one twice", "questions")
-
-
-def _check(settings: Settings) -> None:
-    """Raises SettingsError, or another ValueError, if these questions cannot be asked."""
-    answers(settings)
-    several = settings.questions_per_picture > 1
-    if settings.phrasing != "paper":
-        raise SettingsError("is for the paper's questions alone: leave it out", "phrasing")
-    if settings.hold_out:
-        hold_out(settings, alone=False)
-        hold_out(settings, alone=True)
-    if several and not any(map(may_follow, families_of(settings))):
-        few = "needs exist, relations or another family about where vehicles stand among `questions`"
-        raise SettingsError(few, "questions_per_picture")
-    unasked = problems(settings)
-    for name in (name for name in settings.questions if name in unasked):
-        raise SettingsError(f"{name} {unasked[name]}, or leave it out", "questions")
-    if several:  # are so many found about some pictures?
-        ask(replace(recipe(settings, "train"), streets=TRIAL_STREETS), np.arange(4 * settings.block))
-
-
 @lru_cache(maxsize=8)
 def problems(settings: Settings) -> dict[str, str]:
     """The families that the world of these settings cannot ask, and why."""
@@ -298,18 +235,8 @@ def possible(settings: Settings, answer_type: str) -> tuple[int, ...]:
     return settings.kinds if answer_type == "kind" else tuple(range(len(ANSWERS[answer_type])))
 
 
-def columns(questions: Questions, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
-    """All columns of n questions except pictures, by name, the question first."""
-    seen = {"boxes": boxes(questions.scene, settings.width, settings.height), "visible": questions.visible}
-    return {
-        **question_columns(questions, index, settings, seen),
-        **(questions.twins._asdict() if questions.twins else {}),
-        **questions.scene.columns(),
-    }
-
-
 def question_columns(
-    questions: Asked, index: np.ndarray, settings: Settings, seen: Mapping[str, np.ndarray]
+    questions: QuestionTable, index: np.ndarray, settings: Settings, seen: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
     """The columns of n questions, by name, without those of their scenes; `seen` has boxes and shares."""
     n, known = len(index), questions.values
@@ -340,52 +267,31 @@ def question_columns(
     }
 
 
-def implied(stored: Mapping[str, np.ndarray], settings: Settings, visible: np.ndarray) -> Questions:
-    """The questions that belong to stored scenes and programs, answered anew.
+def stored_questions(stored: Columns, families: tuple[Family, ...], values: Values) -> dict[str, Any]:
+    """The columns of a QuestionTable of stored questions that have some values.
 
-    Raises ProgramError, QuestionError or LookupError for what no settings make.
+    Raises ProgramError or FamilyError for programs of other templates.
     """
-    scene = SceneBatch.of_columns(stored)
-    types = families_of(settings)
-    size = (settings.width, settings.height)
-    values = evaluate(scene, stored["program"], visible, size, by_name=settings.hand_made)
     if (values.state > CLOSE).any():
         raise ProgramError("a question asks about what is not there, or not once")
-    family, template, text = (stored[name].astype(np.int64) for name in ("family", "template", "text"))
-    words = stored_words(stored, types)
-    program = stored["program"]
-    if settings.hand_made:
-        forms = [read_question(scene.scene(row), question) for row, question in enumerate(words)]
-        program = programs.stored([programs.encode(form) for form in forms])
-    return Questions(
-        scene=scene,
-        visible=visible,
-        family=family,
-        template=template,
-        text=text,
-        program=program,
-        words=words,
-        answer=np.where(values.state == KNOWN, values.answer, -1),
-        values=values,
-        tried=np.zeros((len(family), 2), dtype=np.int64),
-        twins=Twins(*(stored[name] for name in Twins._fields)) if settings.twins else None,
-    )
-
-
-def stored_words(stored: Columns, families: tuple[Family, ...]) -> list[str]:
-    """Stored questions in words. Raises ProgramError or FamilyError for programs of other templates."""
     words = []
     columns = (stored[name].tolist() for name in ("family", "template", "text"))
     for family, template, text, numbers in zip(*columns, stored["program"], strict=True):
         own = families[family].templates[template]
         words.append(wording.fill(own.texts[text], slots_of(own, decode(numbers))))
-    return words
+    return {
+        **{name: stored[name].astype(np.int64) for name in ("family", "template", "text")},
+        "program": stored["program"],
+        "words": words,
+        "answer": np.where(values.state == KNOWN, values.answer, -1),
+        "values": values,
+        "tried": np.zeros((len(words), 2), dtype=np.int64),
+    }
 
 
 def kinds_named(program: Form) -> set[str]:
     """The kinds that the nouns of a program stand for; of "vehicle" every kind of vehicle."""
-    nouns = [form.parts[0] for form in program.forms() if form.name == "all"]
-    return {kind for noun in nouns for kind in kinds_meant(noun)}
+    return {kind for noun in program.nouns() for kind in kinds_meant(noun)}
 
 
 def read_question(scene: Scene, question: str) -> Form:
@@ -409,10 +315,43 @@ class FamilyQuestions:
         self._recipes: dict[str, AskingRecipe] = {}
 
     def check_names(self) -> None:
-        _check_names(self.settings)
+        settings = self.settings
+        known = ("paper", "all", *FAMILIES)
+        if settings.sequence:
+            if settings.questions == ("paper",):
+                return
+            known = ("all", *_known(settings))
+        if settings.own_families:
+            known = (*known, *read_families(settings.own_families, "own_families"))
+        unknown = [name for name in settings.questions if name not in known]
+        if unknown:
+            similar = get_close_matches(unknown[0], known) or known
+            choice = f"choose among {', '.join(similar)}, or give a TOML file"
+            if unknown[0].endswith(".toml"):
+                choice = "read_question_files() reads a file that you name"
+            raise SettingsError(f"{unknown[0]} is unknown: {choice}", "questions")
+        if len(set(settings.questions)) < len(settings.questions):
+            raise SettingsError("names one twice", "questions")
 
     def check(self) -> None:
-        _check(self.settings)
+        settings = self.settings
+        answers(settings)
+        several = settings.questions_per_picture > 1
+        if settings.phrasing != "paper":
+            raise SettingsError("is for the paper's questions alone: leave it out", "phrasing")
+        if settings.hold_out:
+            hold_out(settings, alone=False)
+            hold_out(settings, alone=True)
+        if several and not any(map(may_follow, families_of(settings))):
+            few = "needs exist, relations or another family about where vehicles stand among `questions`"
+            raise SettingsError(few, "questions_per_picture")
+        unasked = problems(settings)
+        for name in (name for name in settings.questions if name in unasked):
+            raise SettingsError(f"{name} {unasked[name]}, or leave it out", "questions")
+        if several:  # are so many found about some pictures?
+            ask = ask_twins if settings.twins else ask_several
+            trial = replace(self.recipe("train"), streets=TRIAL_STREETS)
+            ask(trial, np.arange(4 * settings.block))
 
     def notes(self) -> Iterator[str]:
         if "all" in self.settings.questions:
@@ -426,12 +365,32 @@ class FamilyQuestions:
         return vocabulary(len(self.settings.own_kinds))
 
     def recipe(self, split: str) -> AskingRecipe:
+        settings = self.settings
         if split not in self._recipes:
-            self._recipes[split] = recipe(self.settings, split)
+            self._recipes[split] = AskingRecipe(
+                seed=settings.seed_of(split),
+                split=split,
+                world=world(settings, split),
+                families=families_of(settings),
+                weathers=settings.weathers,
+                size=(settings.width, settings.height),
+                jitter=settings.jitter,
+                varied=settings.cameras == "varied",
+                cannot_tell=settings.cannot_tell,
+                questions_per_picture=settings.questions_per_picture,
+                hold_out=hold_out(settings, split == COMPOSITION) if settings.hold_out else None,
+                twins=settings.twins,
+                count_changes=count_changes,
+            )
         return self._recipes[split]
 
     def draw(self, split: str, index: np.ndarray) -> Questions:
-        return ask(self.recipe(split), index)
+        recipe = self.recipe(split)
+        if recipe.twins:
+            return ask_twins(recipe, index)
+        if recipe.questions_per_picture > 1:
+            return ask_several(recipe, index)
+        return ask_families(recipe, index)
 
     def pictures(self, drawn: Questions) -> SceneBatch:
         return drawn.scene[:: self.settings.questions_per_picture]
@@ -444,7 +403,13 @@ class FamilyQuestions:
         return {"placement": (streets, placed), "question": (placed, len(drawn.words))}
 
     def columns(self, drawn: Questions, index: np.ndarray) -> dict[str, np.ndarray]:
-        return columns(drawn, index, self.settings)
+        width, height = self.settings.width, self.settings.height
+        seen = {"boxes": boxes(drawn.scene, width, height), "visible": drawn.visible}
+        return {
+            **question_columns(drawn, index, self.settings, seen),
+            **(drawn.twins._asdict() if drawn.twins else {}),
+            **drawn.scene.columns(),
+        }
 
     def names(self) -> dict[str, list[str]]:
         families = [family.name for family in families_of(self.settings)]
@@ -477,13 +442,14 @@ class FamilyQuestions:
         return np.zeros(len(stored["family"]), dtype=bool)
 
     def implied(self, stored: Columns, visible: np.ndarray) -> Questions:
-        return implied(stored, self.settings, visible)
-
-
-def ask(recipe: AskingRecipe, index: np.ndarray) -> Questions:
-    """The examples with the numbers `index`, (n,) int64. Raises ImpossibleError."""
-    if recipe.twins:
-        return ask_twins(recipe, index)
-    if recipe.questions_per_picture > 1:
-        return ask_several(recipe, index)
-    return ask_families(recipe, index)
+        settings = self.settings
+        scene = SceneBatch.of_columns(stored)
+        size = (settings.width, settings.height)
+        values = evaluate(scene, stored["program"], visible, size, by_name=settings.hand_made)
+        columns = stored_questions(stored, families_of(settings), values)
+        if settings.hand_made:
+            words = enumerate(columns["words"])
+            forms = [read_question(scene.scene(row), question) for row, question in words]
+            columns["program"] = programs.stored([programs.encode(form) for form in forms])
+        twins = Twins(*(stored[name] for name in Twins._fields)) if settings.twins else None
+        return Questions(scene=scene, visible=visible, twins=twins, **columns)

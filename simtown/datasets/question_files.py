@@ -6,7 +6,7 @@ from pathlib import Path
 from simtown.core.untrusted import read_toml_text
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.language.asking.families import read_families
-from simtown.language.asking.template import FamilyError
+from simtown.language.asking.templates import FamilyError
 from simtown.language.words.questions import FAMILIES
 
 

@@ -13,19 +13,17 @@ from simtown.datasets.family_questions import (
     families_of,
     problems,
     question_columns,
-    recipe,
-    stored_words,
+    stored_questions,
 )
 from simtown.datasets.question_source import (
     FAMILY_ARRAYS,
     SEQUENCE_ARRAYS,
     Columns,
     Problems,
-    Tried,
     as_stored,
 )
 from simtown.language.asking.sequences import REVERSED, SequenceQuestions, SequenceRecipe, ask_sequences
-from simtown.language.meaning.evaluate import CLOSE, KNOWN, Values, evaluate
+from simtown.language.meaning.evaluate import Values, evaluate
 from simtown.language.meaning.moments import evaluate_shown, show
 from simtown.language.meaning.programs import ProgramError
 from simtown.scenes.scene import SceneBatch, plausible
@@ -50,7 +48,6 @@ class SequenceSource(FamilyQuestions):
         super().__init__(settings)
         self.arrays = FAMILY_ARRAYS | SEQUENCE_ARRAYS
         self.batch = ASKED_AT_ONCE
-        self._own: dict[str, SequenceRecipe] = {}
 
     def check(self) -> None:
         unasked = problems(self.settings)
@@ -63,11 +60,8 @@ class SequenceSource(FamilyQuestions):
             self.draw(split, np.arange(TRIAL))
 
     def recipe(self, split: str) -> Any:
-        if split not in self._own:
-            settings = self.settings
-            asking = recipe(settings, split)
-            self._own[split] = SequenceRecipe(asking, settings.sequence, settings.shots, settings.seconds)
-        return self._own[split]
+        asking, settings = super().recipe(split), self.settings
+        return SequenceRecipe(asking, settings.sequence, settings.shots, settings.seconds)
 
     def draw(self, split: str, index: np.ndarray) -> Any:
         return ask_sequences(self.recipe(split), index)
@@ -95,10 +89,6 @@ class SequenceSource(FamilyQuestions):
         yield from super().problems(stored, split, False)
         yield from pair_problems(stored)
 
-    def tried(self, drawn: Any) -> Tried:
-        streets, placed = drawn.tried.sum(axis=0).tolist()
-        return {"placement": (streets, placed), "question": (placed, len(drawn.words))}
-
     def unknown_numbers(self, stored: Columns) -> np.ndarray:
         return ~known(stored)
 
@@ -109,22 +99,13 @@ class SequenceSource(FamilyQuestions):
             raise ProgramError("a picture shows what does not exist")
         shown = replace(shown, visible=as_stored(stored["visible"], shown.visible))
         values = evaluate_shown(shown, stored["program"], (settings.width, settings.height))
-        if (values.state > CLOSE).any():
-            raise ProgramError("a question asks about what is not there, or not once")
         return SequenceQuestions(
             sequence=sequence,
             number=stored["sequence"],
             order=order,
             shared=stored["shared"],
             visible=shown.visible,
-            family=stored["family"].astype(np.int64),
-            template=stored["template"].astype(np.int64),
-            text=stored["text"].astype(np.int64),
-            program=stored["program"],
-            words=stored_words(stored, families_of(settings)),
-            answer=np.where(values.state == KNOWN, values.answer, -1),
-            values=values,
-            tried=np.zeros((len(order), 2), dtype=np.int64),
+            **stored_questions(stored, families_of(settings), values),
         )
 
 

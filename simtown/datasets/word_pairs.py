@@ -21,11 +21,10 @@ from simtown.core.streams import Stream
 from simtown.datasets.reading.reader import SCENE_COLUMNS, Split
 from simtown.language.asking.twins import EDITS, WEATHER
 from simtown.language.meaning.evaluate import KNOWN, Values, evaluate
-from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import group_of, plural
-from simtown.language.meaning.programs import COLOURS, DIRECTIONS, LANES, OWN_RELATIONS, encode, stored
+from simtown.language.meaning.programs import COLOURS, DIRECTIONS, LANES, OWN_RELATIONS, Form, encode, stored
 from simtown.language.meaning.relations import AXES, LATERAL, LEAST, RADIAL, separations
-from simtown.language.meaning.views import Views
+from simtown.language.meaning.views import judge_colours, only_colour, view_scenes
 from simtown.language.words import wording
 from simtown.language.words.scene_text import listed
 from simtown.scenes.scene import SceneBatch
@@ -108,7 +107,9 @@ class _Twins:
         self.rows = [*rows.tolist(), *map(split.twin_number, rows.tolist())]
         self.columns = split.rows((*SCENE_COLUMNS, "visible", "edit", "edited", "group"), self.rows)
         self.scenes = SceneBatch.of_columns(self.columns)
-        self.views = Views(self.scenes, self.columns["visible"], size)
+        self.size, views = size, view_scenes(self.scenes, size)
+        colours = only_colour(judge_colours(self.scenes, self.columns["visible"], size))
+        self.values = {"colour": colours, "lane": views.lane, "direction": views.direction}
         with np.errstate(divide="ignore", invalid="ignore"):  # empty slots
             self.apart = separations(self.scenes.pose, self.scenes.camera)
         self.luck = Stream(0, name, "word pairs").uniform(self.columns["group"][: self.n], 4) < 0.5
@@ -141,7 +142,7 @@ class _Twins:
         return good
 
     def _evaluate(self, programs: list[list[int]], at: np.ndarray) -> Values:
-        return evaluate(self.scenes, stored(programs), self.views.visible, self.views.size, at)
+        return evaluate(self.scenes, stored(programs), self.columns["visible"], self.size, at)
 
     def _facts(self, i: int) -> Iterator[FlippedFact]:
         """What may be true of one picture of pair i alone."""
@@ -155,7 +156,7 @@ class _Twins:
             return
         phrases = {slot: Form("the", (Form("all", (kind,)),)) for slot, kind in slots.items()}
         for domain, (attribute, words) in _ATTRIBUTES.items():
-            values = getattr(self.views, attribute)[[i, i + self.n], x]
+            values = self.values[attribute][[i, i + self.n], x]
             if min(values) >= 0:
                 tests = [Form("has", (attribute, words[value])) for value in values]
                 yield FlippedFact(i, domain, *([Form("holds", (phrases[x], test))] for test in tests))

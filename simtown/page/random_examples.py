@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, PROPS
+from simtown.assets.entities import with_article
 from simtown.core.options import options_of
 from simtown.datasets import family_questions
 from simtown.datasets.settings import Settings
@@ -14,10 +15,8 @@ from simtown.datasets.source import check_settings, source_of
 from simtown.language.asking.paper import Examples
 from simtown.language.asking.twins import EDITS, THING, WEATHER
 from simtown.language.meaning.answers import ANSWERS
-from simtown.language.meaning.forms import Form
-from simtown.language.meaning.programs import decode
+from simtown.language.meaning.programs import Form, decode
 from simtown.language.meaning.relations import RELATION_NAMES
-from simtown.language.words.questions import with_article
 from simtown.page.overlays import encoded
 from simtown.render.raster import Raster
 from simtown.scenes.paint import CHOICES

@@ -21,8 +21,8 @@ import msgspec
 import numpy as np
 
 from simtown.core.untrusted import cause
-from simtown.language.meaning.forms import Form
 from simtown.language.meaning.limits import LANE_EDGE
+from simtown.language.meaning.programs import Form
 from simtown.language.words.grammar import QuestionError
 from simtown.page.overlays import PLANE, encoded, overlaid, silhouettes
 from simtown.scenes.camera import views

@@ -4,7 +4,6 @@ import numpy as np
 
 from simtown.assets.atlas import NO_PAINT
 from simtown.assets.catalogue import ENTITIES, STREET_MESHES
-from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 
 
@@ -41,5 +40,5 @@ def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     styles[:, 1 + v :] = batch.prop_style
     ids = np.concatenate([[0], np.arange(1, 1 + v + p)]).astype(np.uint8)
     paints = np.full((n, 1 + v + p), NO_PAINT, dtype=np.uint8)
-    paints[:, 1 : 1 + v] = body_paints(batch.entity, batch.paint)
+    paints[:, 1 : 1 + v] = batch.body_paints()
     return meshes, poses, styles, ids, paints

@@ -92,23 +92,6 @@ def own_paint(kind: str) -> str:
     return PAINTS[atlas().own_paint[ENTITIES.index(kind)]]
 
 
-def body_paints(entity: np.ndarray, paint: np.ndarray) -> np.ndarray:
-    """The paint that every vehicle's body shows: uint8 indices of PAINTS (and so of MATERIALS), NO_PAINT for
-    an empty slot.
-
-    Args:
-        entity: indices of ENTITIES, -1 for an empty slot.
-        paint: as :class:`~simtown.scenes.scene.SceneBatch` has them, in the same shape: -1 is the entity's
-            own.
-    """
-    import numpy as np
-
-    from simtown.assets.atlas import atlas
-
-    own = atlas().own_paint[entity]  # entity -1 is the last mesh, the ground, which has no paint
-    return np.where(paint >= 0, paint, own).astype(np.uint8)
-
-
 def _read(path: Path) -> dict[str, float]:
     """Weights by paint. Raises ValueError if the file is not such a table, OSError if it cannot be read."""
     weights: dict[str, float] = {}

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, IN_POSE, KEEP_PAINT, PROPS, pose_of
 from simtown.assets.palette import PAINTS
 from simtown.core.exact import sincos
@@ -212,6 +213,11 @@ class SceneBatch:
         """(n, v + p) int32 numbers in the atlas of vehicle slots, then of prop slots; -1 if empty."""
         props = len(ENTITIES) + IN_POSE[self.prop, pose_of(self.prop_style)]
         return np.concatenate([self.entity, np.where(self.prop >= 0, props, -1)], axis=1, dtype=np.int32)
+
+    def body_paints(self) -> np.ndarray:
+        """(n, v) uint8 indices of PAINTS (and MATERIALS) that vehicles' bodies show; NO_PAINT if empty."""
+        own = atlas().own_paint[self.entity]  # entity -1 is the last mesh, the ground, which has no paint
+        return np.where(self.paint >= 0, self.paint, own).astype(np.uint8)
 
     def mesh_poses(self) -> np.ndarray:
         """(n, v + p, 6) float32 x, y, z (metres), cos yaw, sin yaw and scale of :meth:`meshes`."""

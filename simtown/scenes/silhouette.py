@@ -163,7 +163,7 @@ def boxes(batch: SceneBatch, width: int, height: int) -> np.ndarray:
     """Full picture boxes of vehicles, hidden parts included: (n, v, 4) float32 x0, y0, x1, y1 in pixels,
     clipped to the picture.
     """
-    out = unclipped_boxes(batch.entity, batch.pose, batch.camera, width, height)
+    out = _silhouettes(batch.entity, batch.pose, batch.camera, (width, height))[0]
     return np.clip(out, 0, np.array([width, height, width, height], dtype=np.float32))
 
 

@@ -10,15 +10,22 @@ from typing import Any
 
 import numpy as np
 
+from simtown.assets.entities import with_article
 from simtown.core.streams import Stream
 from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
-from simtown.language.meaning.forms import Form
 from simtown.language.meaning.limits import TOWN_NEARER
 from simtown.language.meaning.nouns import NOUNS, plural
-from simtown.language.meaning.programs import OVER_TIME, ProgramError, answer_type, check, encode, stored
+from simtown.language.meaning.programs import (
+    OVER_TIME,
+    Form,
+    ProgramError,
+    answer_type,
+    check,
+    encode,
+    stored,
+)
 from simtown.language.meaning.solids import truth
 from simtown.language.words.grammar import QuestionError, language, parse, rephrasings
-from simtown.language.words.questions import with_article
 from simtown.language.words.statements import state
 from simtown.scenes.placement import MOST_VEHICLES
 from simtown.scenes.scene import SceneBatch

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simtown.assets.entities import NAMED_BY_COLOUR
-from simtown.language.meaning.forms import Form
+from simtown.assets.entities import NAMED_BY_COLOUR, with_article
 from simtown.language.meaning.nouns import THING
+from simtown.language.meaning.programs import Form
 from simtown.language.meaning.solids import SURFACES, Solid, betweens, truth
 from simtown.language.words import wording
-from simtown.language.words.questions import with_article
 from simtown.town.checks import TownError
 from simtown.town.deeds import Deeds
 from simtown.town.qualities import ORDERS, QUANTITIES, Judgement, TooCloseError, View

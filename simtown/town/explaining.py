@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from simtown.language.meaning.forms import Form
+from simtown.language.meaning.programs import Form
 from simtown.scenes.scene import Scene
 from simtown.town.checks import TownError
 from simtown.town.evaluating import Evaluator

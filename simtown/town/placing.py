@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.assets.entities import with_article
 from simtown.core.exact import sincos
 from simtown.core.streams import Stream
 from simtown.language.meaning.nouns import similar_names
-from simtown.language.words.questions import with_article
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
 from simtown.scenes.placement import GAP, LANES, draw_poses, half_sizes, overlap

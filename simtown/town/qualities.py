@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from simtown.assets.entities import with_article
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS
 from simtown.assets.street.road_surface import NEAR_KERB
 from simtown.language.meaning.answers import ANSWERS
@@ -24,7 +25,6 @@ from simtown.language.meaning.nouns import group_of
 from simtown.language.meaning.programs import DIRECTIONS
 from simtown.language.meaning.solids import distance, truth
 from simtown.language.meaning.views import classify_headings, classify_hidden
-from simtown.language.words.questions import with_article
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths
 from simtown.scenes.paint import own_paint

@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 from torch import nn
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.assets.entities import with_article
 from simtown.core.amounts import counted
 from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError
@@ -20,10 +21,10 @@ from simtown.core.untrusted import open_picture
 from simtown.datasets.reading.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.source import check_names, source_of
-from simtown.language.meaning.forms import Form
+from simtown.language.meaning.programs import Form
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.language.words import grammar, questions, tokens
-from simtown.language.words.questions import FAMILIES, text, with_article
+from simtown.language.words.questions import FAMILIES, text
 from simtown.scenes.camera import WIDEST
 from simtown.training import identity, run_directory
 from simtown.training.fit import precision

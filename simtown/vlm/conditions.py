@@ -14,8 +14,7 @@ import numpy as np
 from simtown.core.streams import Stream
 from simtown.datasets.family_questions import answers_of, kinds_named
 from simtown.datasets.reading.reader import Dataset, Example, Split
-from simtown.language.meaning.forms import Form
-from simtown.language.meaning.programs import parse
+from simtown.language.meaning.programs import Form, parse
 from simtown.language.words.instructions import prompt
 from simtown.language.words.replies import Gold
 from simtown.scenes.scene import SceneBatch

@@ -11,12 +11,11 @@ import numpy as np
 from simtown.assets.entities import ENTITIES
 from simtown.datasets.family_questions import choices, families_of
 from simtown.language.asking.families import families
-from simtown.language.asking.template import FamilyError, Template, slots_of
+from simtown.language.asking.templates import FamilyError, Template, slots_of
 from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.evaluate import KNOWN, evaluate
-from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import confused_with, kinds_meant
-from simtown.language.meaning.programs import encode, stored
+from simtown.language.meaning.programs import Form, encode, stored
 from simtown.language.meaning.views import THIRDS
 from simtown.language.words import wording
 from simtown.language.words.instructions import prompt
@@ -80,7 +79,7 @@ def exist(one: AskedExample) -> list[Query]:
     here = {vehicle.entity for vehicle in one.example.scene.vehicles}
     kinds = [ENTITIES[kind] for kind in one.asked.dataset.settings.kinds]
     absent = [kind for kind in kinds if here.isdisjoint(confused_with(kind))]
-    nouns = dict.fromkeys(form.parts[0] for form in one.form.forms() if form.name == "all")
+    nouns = dict.fromkeys(one.form.nouns())
     named = [noun for noun in nouns if noun != "vehicle" and not here.isdisjoint(kinds_meant(noun))]
     wanted = named + ([absent[one.number * _STEP % len(absent)]] if absent and named else [])
     for noun in wanted:

@@ -11,7 +11,6 @@ from simtown.datasets.audit import fairness
 from simtown.datasets.audit.findings import judge
 from simtown.datasets.settings import Settings
 from simtown.datasets.source import source_of
-from simtown.language.asking.search import ask_families
 from simtown.language.meaning.programs import ENTITY, encode, parse, stored
 
 SETTINGS = Settings(questions=("all",), entities=12, n=3_600, val=0, test=0, width=64, height=64)
@@ -22,10 +21,10 @@ TRUTHS = [family.name for family in family_questions.families_of(SETTINGS) if fa
 @pytest.fixture(scope="module")
 def fair():
     """Columns of questions of all families, without pictures."""
-    recipe, parts = source_of(SETTINGS).recipe("train"), []
+    source, parts = source_of(SETTINGS), []
     for first in range(0, SETTINGS.n, 600):
         index = np.arange(first, first + 600)
-        parts.append(family_questions.columns(ask_families(recipe, index), index, SETTINGS))
+        parts.append(source.columns(source.draw("train", index), index))
     return {name: np.concatenate([part[name] for part in parts]) for name in fairness.COLUMNS}
 
 

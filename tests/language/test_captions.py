@@ -17,7 +17,6 @@ from simtown.language.asking.paper import Recipe, sample
 from simtown.language.meaning import colours
 from simtown.language.meaning.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
 from simtown.language.words import captions
-from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle
 
 KINDS = 30
@@ -177,7 +176,7 @@ def test_no_colour_of_a_small_part_is_said(scenes):
     """The colour is the body's, above a quarter of what is seen, or the commonest."""
     said, shares = _spoken(scenes, captions.looks(scenes, 3, "train", 0.0)), colours.seen(scenes)
     spoken = said >= 0
-    body = np.array([COLOUR_OF[PAINTS[p]] for p in body_paints(scenes.entity, scenes.paint).ravel()])
+    body = np.array([COLOUR_OF[PAINTS[p]] for p in scenes.body_paints().ravel()])
     share = np.take_along_axis(shares, said[..., None].clip(0), axis=2)[..., 0]
     fits = (share > 0.25) | (said == body.reshape(said.shape)) | (share == shares.max(axis=2))
     assert fits[spoken].all()
@@ -188,7 +187,7 @@ def test_no_colour_of_a_small_part_is_said(scenes):
 def test_colours_follow_exchanged_paint(scenes):
     """What was said of a body goes to its new paint's colour; kinds named by a colour say none."""
     keeps = np.array([[ENTITIES[e] in NAMED_BY_COLOUR for e in row] for row in scenes.entity])
-    own, told = colours.seen(scenes), body_paints(scenes.entity, scenes.paint)
+    own, told = colours.seen(scenes), scenes.body_paints()
     assert np.array_equal(colours.seen(replace(scenes, paint=told.astype(np.int8))), own)
     paint = np.where(keeps, -1, PAINTS.index("lilac")).astype(np.int8)
     shares = colours.seen(replace(scenes, paint=paint))

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.streams import Stream
 from simtown.language.meaning.evaluate import CLOSE, ILL_POSED, KNOWN, evaluate
-from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import STREET_NOUNS
 from simtown.language.meaning.programs import (
     END,
     LENGTH,
+    Form,
     ProgramError,
     check,
     decode,

@@ -10,20 +10,19 @@ import numpy as np
 import pytest
 
 from simtown.assets.entities import CATALOGUE
+from simtown.core.streams import Draws
 from simtown.datasets.making.generate import generate
 from simtown.datasets.proving.verify import verify
 from simtown.datasets.question_files import read_question_files
 from simtown.datasets.reading.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.source import check_settings, source_of
-from simtown.language.asking.draws import Draws
 from simtown.language.asking.families import families
 from simtown.language.asking.search import ask_families
-from simtown.language.asking.slots import SLOTS, Drawer
+from simtown.language.asking.templates import SLOTS, Drawer
 from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.evaluate import CLOSE, KNOWN, evaluate
-from simtown.language.meaning.forms import ORDINALS
-from simtown.language.meaning.nouns import STREET_NOUNS, VEHICLE_NOUNS, plural
+from simtown.language.meaning.nouns import ORDINALS, STREET_NOUNS, VEHICLE_NOUNS, plural
 from simtown.language.meaning.programs import COLOURS, LANES, OWN_RELATIONS, decode, encode, parse
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.language.words import wording

@@ -13,10 +13,8 @@ from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.source import check_settings, source_of
 from simtown.language.asking.hold_out import FRAMES, OTHERS, read_rule
-from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import NOUNS
-from simtown.language.meaning.programs import decode
-from simtown.scenes.paint import body_paints
+from simtown.language.meaning.programs import Form, decode
 from simtown.scenes.weather import WEATHERS
 
 RULES = (
@@ -87,7 +85,7 @@ class Oracle:
         """Whether the picture shows a composition."""
         slots = np.flatnonzero(scene.entity[i] >= 0)
         kinds = [ENTITIES[kind] for kind in scene.entity[i, slots]]
-        paints = [MATERIALS[p].name for p in body_paints(scene.entity[i, slots], scene.paint[i, slots])]
+        paints = [MATERIALS[p].name for p in scene.body_paints()[i, slots]]
         words = [next((w for w, names in COLOUR_WORDS.items() if p in names), "") for p in paints]
         weather = WEATHERS[scene.weather[i]]
         return (
@@ -112,7 +110,7 @@ class Oracle:
 
     def names(self, form):
         """Whether the words name a composition that a picture would show."""
-        nouns = [part.parts[0] for part in form.forms() if part.name == "all"]
+        nouns = form.nouns()
         return any(self.every("kind", a, b) for a in nouns for b in nouns) or any(
             what == "colour" and of and self.every(what, of, value) for what, of, value in said(form)
         )
@@ -179,7 +177,7 @@ def test_neighbours_differ_and_words_do_not_hint_at_answers():
         assert (batch.answer[::2] != batch.answer[1::2]).all()
         answers = defaultdict(Counter)
         for program, answer in zip(batch.program, batch.answer.tolist(), strict=True):
-            for word in {str(form) for form in decode(program).forms() if form.name == "all"}:
+            for word in {*decode(program).nouns()}:
                 answers[word][answer] += 1
         for word, counts in answers.items():
             n = counts.total()

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simtown.assets.entities import ENTITIES
-from simtown.language.asking.draws import Draws
+from simtown.core.streams import Draws
 from simtown.language.asking.families import families
 from simtown.language.asking.question_world import AskedWorld
-from simtown.language.asking.slots import Drawer, NoWordsError
+from simtown.language.asking.templates import Drawer, NoWordsError
 from simtown.language.meaning import programs
 from simtown.language.meaning.programs import decode, encode
 from simtown.language.words.grammar import parse

@@ -11,7 +11,6 @@ from simtown.assets.palette import PAINTS
 from simtown.language.asking.paper import Recipe, sample
 from simtown.render.light import WET, lights
 from simtown.render.raster import Raster
-from simtown.scenes.paint import body_paints
 from simtown.scenes.placement import LANES
 from simtown.scenes.scene import SceneBatch, empty_batch
 from tests.every import for_every
@@ -50,7 +49,7 @@ def test_own_paint_is_no_change_and_another_changes_vehicles_alone(engine, reque
     renderer = request.getfixturevalue("opengl") if engine == "opengl" else Raster()
     batch = scenes()
     before = renderer.render(batch, 128, 128)
-    own = replace(batch, paint=body_paints(batch.entity, batch.paint).astype(np.int8))
+    own = replace(batch, paint=batch.body_paints().astype(np.int8))
     assert np.array_equal(before.rgb, renderer.render(own, 128, 128).rgb)
     after = renderer.render(painted(batch, "magenta"), 128, 128)
     assert np.array_equal(before.ids, after.ids)

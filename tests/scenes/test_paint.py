@@ -12,7 +12,7 @@ from simtown.assets.palette import COLOUR_WORDS, PAINTS
 from simtown.datasets.settings import Settings
 from simtown.datasets.source import source_of
 from simtown.language.asking.paper import Examples, sample
-from simtown.scenes.paint import NATURAL, STUFFS, body_paints, may_change, paint_frequencies
+from simtown.scenes.paint import NATURAL, STUFFS, may_change, paint_frequencies
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle, empty_batch, plausible
 from tests.language.parts import arrays
 
@@ -121,8 +121,10 @@ def test_paints_are_as_frequent_as_their_table(choice, split):
 
 
 def test_bodies_show_their_paint():
-    entity = np.array([ENTITIES.index("taxi"), ENTITIES.index("taxi"), -1])
-    shown = body_paints(entity, np.array([-1, PAINTS.index("lilac"), -1], dtype=np.int8))
+    street = empty_batch(1, 3, 0)
+    street.entity[0, :2] = ENTITIES.index("taxi")
+    street.paint[0, 1] = PAINTS.index("lilac")
+    (shown,) = street.body_paints()
     assert [PAINTS[i] for i in shown[:2]] == [BODIES["taxi"], "lilac"]
     assert shown[2] == 255
 

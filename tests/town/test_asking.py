@@ -12,9 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR, PROPS
+from simtown.assets.entities import with_article
 from simtown.language.meaning.nouns import NOUNS, called_by, plural, similar_names
 from simtown.language.words.grammar import language
-from simtown.language.words.questions import with_article
 from simtown.scenes.footprints import GROUP
 from simtown.scenes.scene import Prop, Scene, Vehicle
 from simtown.town import Town, TownError, saving

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from simtown.assets.palette import COLOUR_WORDS
-from simtown.datasets import family_questions
 from simtown.datasets.settings import Settings
-from simtown.language.asking.search import ask_families
+from simtown.datasets.source import source_of
 from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.evaluate import CLOSE, KNOWN
 from simtown.language.meaning.programs import OVER_TIME, ProgramError, answer_type, check, encode
@@ -91,9 +90,7 @@ def replies_of(town, questions):
 
 def compare_families(n, seed):
     """Questions of all families, asked about the streets that others of them were drawn for."""
-    batch = ask_families(
-        family_questions.recipe(Settings(questions=("all",), seed=seed), "train"), np.arange(n)
-    )
+    batch = source_of(Settings(questions=("all",), seed=seed)).draw("train", np.arange(n))
     states = Counter()
     for number in range(n):
         town = Town.from_scene(batch.scene.scene(number))

@@ -14,12 +14,11 @@ from simtown.datasets.export.clevr_programs import InexpressibleError, category_
 from simtown.datasets.export.portion import ExportBatch, Format, Portion, joined, plain, write_listing
 from simtown.datasets.reading.reader import Dataset
 from simtown.language.meaning.answers import CANNOT_TELL
-from simtown.language.meaning.forms import fill
 from simtown.language.meaning.limits import NEARER
 from simtown.language.meaning.nouns import NOUNS, OWN_NOUNS, VEHICLE_NOUNS
-from simtown.language.meaning.programs import COLOURS, DIRECTIONS, LANES, decode
+from simtown.language.meaning.programs import COLOURS, DIRECTIONS, LANES, decode, fill
 from simtown.language.meaning.relations import DRIVER_RELATIONS, RELATIONS, own_separations, separations
-from simtown.language.meaning.views import Views
+from simtown.language.meaning.views import Views, body_colours, view_scenes
 from simtown.scenes.camera import views
 from simtown.scenes.footprints import depths, outline, placed
 from simtown.scenes.scene import SceneBatch
@@ -107,13 +106,13 @@ def _graphs(
     With `programs`, a colour is the word that questions use, and drivers' relationships are there, too.
     """
     scenes = batch.scenes
-    n, seen = len(scenes), Views(scenes, batch.columns["visible"], (width, height))
+    n, seen, body = len(scenes), view_scenes(scenes), body_colours(scenes)
     bounds = atlas().bounds[scenes.entity]
     length, rise = bounds[:, :, 1, 0] - bounds[:, :, 0, 0], bounds[:, :, 1, 2] / 2
     middle = np.concatenate([scenes.pose[..., :2], rise[..., None]], axis=2).astype(np.float64)
     pixels, depth = _project(scenes, middle, width, height)
     colours = (*COLOURS, "other")  # the last, by -1, is of a body whose colour has no word
-    holding = _holding(seen, relations, programs)
+    holding = _holding(scenes, seen, relations, programs)
     turn = scenes.camera[:, 3].astype(np.float64)
     c, s = cos(turn), sin(turn)
     graphs = []
@@ -123,7 +122,7 @@ def _graphs(
         objects = [
             {
                 "shape": ENTITIES[scenes.entity[i, slot]],
-                "color": colours[seen.body[i, slot]] if programs else batch.paint(i, slot),
+                "color": colours[body[i, slot]] if programs else batch.paint(i, slot),
                 "material": "metal",
                 "size": "large" if length[i, slot] >= LARGE else "small",
                 "3d_coords": [plain(x) for x in middle[i, slot]],
@@ -144,7 +143,7 @@ def _graphs(
 
 def _categories(seen: Views, i: int, slot: int) -> list[str]:
     """All nouns for a vehicle, then its lane and where it faces, if that is clear."""
-    kind = ENTITIES[seen.scenes.entity[i, slot]]
+    kind = ENTITIES[seen.kind[i, slot]]
     lane, direction = int(seen.lane[i, slot]), int(seen.direction[i, slot])
     nouns = [noun for noun in (*VEHICLE_NOUNS, *OWN_NOUNS) if kind in NOUNS[noun]]
     where = [category_of("lane", LANES[lane])] if lane >= 0 else []
@@ -152,15 +151,15 @@ def _categories(seen: Views, i: int, slot: int) -> list[str]:
     return [kind, *nouns, *where]
 
 
-def _holding(seen: Views, relations: int, programs: bool) -> dict[str, np.ndarray]:
+def _holding(scenes: SceneBatch, seen: Views, relations: int, programs: bool) -> dict[str, np.ndarray]:
     """By direction, (n, v, v) bool: whether vehicle [:, i] stands so to vehicle [:, , j]."""
     with np.errstate(divide="ignore", invalid="ignore"):  # empty slots
-        viewer = separations(seen.scenes.pose, seen.scenes.camera)
+        viewer = separations(scenes.pose, scenes.camera)
     holding = {r.direction: r.sign * viewer[:, r.axis] > r.margin for r in RELATIONS[:relations]}
     if programs:
-        driver = own_separations(seen.scenes.pose)
+        driver = own_separations(scenes.pose)
         holding |= {r.name: r.sign * driver[:, r.axis] > r.margin for r in DRIVER_RELATIONS}
-        away = _away(seen.scenes)
+        away = _away(scenes)
         farther = away[:, :, None] - away[:, None] > NEARER
         holding |= {"farther": farther, "nearer": farther.transpose(0, 2, 1)}
         for attribute, values in (("lane", seen.lane), ("direction", seen.direction)):

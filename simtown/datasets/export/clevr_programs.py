@@ -3,9 +3,8 @@
 from typing import Any
 
 from simtown.assets.entities import ENTITIES
-from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import OWN_NOUNS, VEHICLE_NOUNS
-from simtown.language.meaning.programs import OWN_RELATIONS
+from simtown.language.meaning.programs import OWN_RELATIONS, Form
 from simtown.language.meaning.relations import RELATIONS
 
 #: CLEVR's word for each of the viewer's relations.

@@ -19,7 +19,6 @@ from simtown.core.pool import Report, ignore
 from simtown.core.portable_png import png_bytes
 from simtown.datasets.reading.reader import Dataset, asked_of
 from simtown.render.renderers import make_renderer
-from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
 
@@ -161,7 +160,7 @@ class Portion:
         for start, columns in split.stream(names, size, self.rows.start, self.rows.stop):
             scenes = split.scenes_of(columns)
             drawn = renderer.render(scenes, s.width, s.height).ids if renderer else None
-            paints = body_paints(scenes.entity, scenes.paint)
+            paints = scenes.body_paints()
             ids = columns.get("masks", drawn)
             yield ExportBatch(start, columns, scenes, paints, ids, self.data.names, each)
             self.progress(len(scenes))

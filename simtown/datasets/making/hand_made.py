@@ -23,8 +23,7 @@ from simtown.datasets.source import source_of
 from simtown.language.asking.question import Questions
 from simtown.language.asking.several import join
 from simtown.language.meaning.evaluate import CLOSE, ILL_POSED, evaluate
-from simtown.language.meaning.forms import Form
-from simtown.language.meaning.programs import ProgramError, answer_type, encode, stored
+from simtown.language.meaning.programs import Form, ProgramError, answer_type, encode, stored
 from simtown.language.words.grammar import QuestionError
 from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch

@@ -14,14 +14,20 @@ import msgspec
 import numpy as np
 
 from simtown.assets.entities import ENTITIES
-from simtown.core.streams import Stream
+from simtown.core.streams import Draws, Stream
 from simtown.core.untrusted import parse_toml
-from simtown.language.asking.draws import Draws
 from simtown.language.asking.question_world import AskedWorld
-from simtown.language.asking.slots import SLOTS, Drawer, NoWordsError, range_of
-from simtown.language.asking.template import Family, FamilyError, SequenceFamily, Template
-from simtown.language.meaning.forms import Form
-from simtown.language.meaning.programs import answer_type, check
+from simtown.language.asking.templates import (
+    SLOTS,
+    Drawer,
+    Family,
+    FamilyError,
+    NoWordsError,
+    SequenceFamily,
+    Template,
+    range_of,
+)
+from simtown.language.meaning.programs import Form, answer_type, check
 from simtown.language.words import wording
 from simtown.scenes.weather import WEATHERS
 

@@ -21,12 +21,20 @@ from simtown.assets.entities import ENTITIES
 from simtown.core.options import SettingsError
 from simtown.core.streams import Stream
 from simtown.language.asking.question_world import AskedWorld, means
-from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import NOUNS, VEHICLE_NOUNS
-from simtown.language.meaning.programs import COLOURS, OWN_RELATIONS, PROGRAM_RELATIONS, SOLIDS, depth
+from simtown.language.meaning.programs import (
+    COLOURS,
+    OWN_RELATIONS,
+    PROGRAM_RELATIONS,
+    SOLIDS,
+    Form,
+    decode,
+    depth,
+)
 from simtown.language.meaning.relations import RELATION_NAMES
-from simtown.language.meaning.views import Views
+from simtown.language.meaning.views import body_colours
 from simtown.scenes.paint import may_change
+from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
 
 #: Frames of reference, by the relations that are said in them.
@@ -101,7 +109,7 @@ class HeldOut:
         result = self.tables["kind"][kind[:, :, None], kind[:, None]].any(axis=(1, 2))
         result |= self.tables["weather"][kind, scenes.weather[:, None]].any(axis=1)
         if self.tables["colour"].any():
-            result |= self.tables["colour"][kind, Views(scenes).body].any(axis=1)
+            result |= self.tables["colour"][kind, body_colours(scenes)].any(axis=1)
         return np.asarray(result)
 
     def asks(self, form: Form, count: int = -1) -> bool:
@@ -169,6 +177,35 @@ class HoldOut:
     alone: bool
     families: tuple[tuple[int, ...], ...] = ()
     tries: int = 512
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Compositions that a street must not show, or with `alone`, of which it must show one.
+
+    `weather` is that of the street, unless the question or a composition needs another one.
+    """
+
+    held: HeldOut
+    alone: bool
+    weather: int
+
+
+def streets_obey(
+    limits: Sequence[Limits | None], scenes: SceneBatch, programs: np.ndarray | None = None
+) -> np.ndarray:
+    """(n,) bool: which streets show a composition or none, as they must, and which further questions about
+    such streets, (n, LENGTH), fit in with that.
+    """
+    result = np.ones(len(limits), dtype=bool)
+    for held, alone in {(own.held, own.alone) for own in limits if own}:
+        rows = np.array([own is not None and own.held is held for own in limits])
+        if held.pictured:
+            result[rows] = held.shown(scenes[rows]) == alone
+        if programs is not None and not (alone and held.pictured):
+            forms = map(decode, programs[rows])
+            result[rows] &= [held.asks(f) if alone else not (held.asks(f) or held.names(f)) for f in forms]
+    return result
 
 
 def _mentions(form: Form, of: str = "") -> Iterator[tuple[str, str, str]]:

@@ -72,7 +72,7 @@ class AskedWorld:
         """(entities,) float64 chances of the kinds that a noun means."""
         return np.where(means(noun), self.chances, 0.0)
 
-    @property
+    @cached_property
     def lanes(self) -> tuple[str, ...]:
         """The lanes that the camera shows: nearer ones show no parking strip."""
         return LANES if self.most > 3 else LANES[:2]
@@ -93,7 +93,7 @@ class AskedWorld:
         nouns = [noun for noun in (*VEHICLE_NOUNS, *OWN_NOUNS) if noun != "vehicle"]
         return [noun for noun in nouns if np.count_nonzero(self.kinds(noun)) > 1]
 
-    @property
+    @cached_property
     def painted(self) -> bool:
         """Whether vehicles have other paints than their own."""
         return bool(len(self.paint))

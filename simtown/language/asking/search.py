@@ -9,18 +9,25 @@ and its number alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from simtown.language.asking.drawing import VEHICLE_DRAWS, draw_questions, word_questions
-from simtown.language.asking.draws import Draws
+from simtown.core.streams import Draws
+from simtown.language.asking.hold_out import streets_obey
 from simtown.language.asking.paper import ImpossibleError
-from simtown.language.asking.question import AskingRecipe, Question, Questions
-from simtown.language.asking.question_world import MOST_COUNT
-from simtown.language.asking.requirements import let_animals_in, plant_things
-from simtown.language.asking.streets import VehiclesOfStreet, fill_street, streets_obey
+from simtown.language.asking.question import (
+    VEHICLE_DRAWS,
+    AskingRecipe,
+    Question,
+    Questions,
+    draw_questions,
+    word_columns,
+    word_questions,
+)
+from simtown.language.asking.roadside import draw_roadside
+from simtown.language.asking.streets import VehiclesOfStreet, fill_street
 from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.evaluate import (
     CLOSE,
@@ -109,8 +116,7 @@ def ask_families(recipe: AskingRecipe, index: np.ndarray, again: int = 0) -> Que
     Raises ImpossibleError if no street is found for one of them.
     """
     first_attempt = again * WORDS * STREETS
-    questions = draw_questions(recipe, index)
-    return search(recipe, [replace(question, first_attempt=first_attempt) for question in questions])
+    return search(recipe, [*draw_questions(recipe, index, first_attempt)])
 
 
 def search(recipe: AskingRecipe, questions: list[Question], twins: Rule | None = None) -> Questions:
@@ -132,7 +138,8 @@ def search(recipe: AskingRecipe, questions: list[Question], twins: Rule | None =
         hopeless = waiting[:0]
         drawn = 0
         while len(waiting) and drawn < patience:
-            number = _streets_of_a_round(len(waiting), drawn)
+            number = max(1, drawn // 2, _TOGETHER // len(waiting))
+            number = min(number, (HOPELESS if drawn < HOPELESS else STREETS) - drawn)
             attempts = np.arange(drawn, drawn + number) + epoch * STREETS
             streets = draw_streets(recipe, questions, result.scene, waiting, attempts)
             found = _keep_first_that_fit(recipe, questions, streets, result, twins)
@@ -145,15 +152,8 @@ def search(recipe: AskingRecipe, questions: list[Question], twins: Rule | None =
         waiting = np.sort(np.concatenate([waiting, hopeless]))
     if len(waiting):
         raise ImpossibleError(_why_impossible(questions[waiting[0]]))
-    _finish_scenes(recipe, questions, index, result.scene)
-    _fill_columns(questions, result)
+    _complete(recipe, questions, index, result)
     return result
-
-
-def _streets_of_a_round(waiting: int, drawn: int) -> int:
-    """Streets that a round draws for each waiting question, after so many were drawn."""
-    number = max(1, drawn // 2, _TOGETHER // waiting)
-    return min(number, (HOPELESS if drawn < HOPELESS else STREETS) - drawn)
 
 
 def draw_streets(
@@ -189,12 +189,14 @@ def draw_streets(
         scene.camera,
         rough=True,
     )
-    things = [street.things for street, fits in zip(filled, placed.tolist(), strict=True) if fits]
+    things = [street.things for street, fits in zip(filled, placed, strict=True) if fits]
     turn, scene, visible = turn[placed], scene[placed], visible[placed]
     question, example, attempt = question[turn], example[turn], attempt[turn]
     beside = np.flatnonzero([planted is not None for planted in things])
-    scene.intensity[beside] = LIGHTER * pictures.intensity[question[beside]]
-    _draw_roadside(recipe, scene, beside, example, attempt, things)
+    if len(beside):
+        scene.intensity[beside] = LIGHTER * pictures.intensity[question[beside]]
+        address = example[beside] + (attempt[beside] << 40)
+        draw_roadside(recipe, scene, beside, address, [planted for planted in things if planted])
     program = stored([questions[i].numbers for i in question.tolist()])
     hide = np.isin(program, HIDING_WORDS).any(axis=1)
     visible[hide] = visibility(scene.entity[hide], scene.pose[hide], scene.camera[hide])
@@ -219,27 +221,18 @@ def _fill_streets(
     for place, is_new in zip(question.tolist(), new.tolist(), strict=True):
         own = questions[place]
         if is_new:
-            own.filled = _fill(recipe, own, next(numbers))
+            draws = next(numbers)
+            own.filled = fill_street(
+                recipe.world,
+                own.form,
+                Draws(draws[::-1]).choice(own.answers) if own.wants_cannot_tell else own.answer,
+                recipe.world.most if own.first_attempt else own.vehicles,
+                Draws(draws),
+                own.limits if own.limits and own.limits.held.pictured else None,
+                unclear=own.wants_cannot_tell,
+            )
         vehicles.append(own.filled)
     return vehicles
-
-
-def _fill(recipe: AskingRecipe, question: Question, numbers: list[float]) -> VehiclesOfStreet | None:
-    """The vehicles of a street for a question, by uniform numbers."""
-    answer = question.answer
-    if question.wants_cannot_tell:
-        answer = Draws(numbers[::-1]).choice(question.answers)
-    vehicles = recipe.world.most if question.first_attempt else question.vehicles
-    limits = question.limits if question.limits and question.limits.held.pictured else None
-    return fill_street(
-        recipe.world,
-        question.form,
-        answer,
-        vehicles,
-        Draws(numbers),
-        limits=limits,
-        unclear=question.wants_cannot_tell,
-    )
 
 
 def _keep_first_that_fit(
@@ -253,13 +246,26 @@ def _keep_first_that_fit(
 
     Masks take longest, and edits: so of each question one street is tried after the other.
     """
-    untried = np.flatnonzero(_show_answers(questions, streets))
+    untried = np.flatnonzero(_show_answers(recipe, questions, streets))
+    depends_on_masks = np.asarray(np.isin(streets.program, SEEN_WORDS).any(axis=1))
     kept = [untried[:0]]
     while len(untried):
         first = np.unique(streets.question[untried], return_index=True)[1]
         rows = untried[first]
-        trial, fits = _with_masks(recipe, streets[rows])
-        fits[fits] = _show_answers(questions, trial[fits])
+        trial = streets[rows]
+        scene = trial.scene
+        _, trial.visible, fits = place_crowds(
+            recipe.stream("crowd"),
+            trial.example,
+            trial.attempt,
+            scene.entity.astype(np.int64),
+            scene.camera,
+            kept=scene.pose,
+        )
+        again = np.flatnonzero(depends_on_masks[rows] & fits)
+        values = evaluate(scene[again], trial.program[again], trial.visible[again], recipe.size)
+        trial.values.keep(again, values)
+        fits[fits] = _show_answers(recipe, questions, trial[fits])
         if twins is not None:
             likely = trial[fits]
             fits[fits] = twins.keep(likely, [questions[i] for i in likely.question.tolist()])
@@ -271,25 +277,7 @@ def _keep_first_that_fit(
     return streets[np.sort(np.concatenate(kept))]
 
 
-def _with_masks(recipe: AskingRecipe, streets: Streets) -> tuple[Streets, np.ndarray]:
-    """Streets with the visible shares of masks; and (k,) bool, whether enough is seen of their vehicles."""
-    scene = streets.scene
-    _, streets.visible, enough = place_crowds(
-        recipe.stream("crowd"),
-        streets.example,
-        streets.attempt,
-        scene.entity.astype(np.int64),
-        scene.camera,
-        kept=scene.pose,
-    )
-    coloured = np.asarray(np.isin(streets.program, SEEN_WORDS).any(axis=1))
-    again = np.flatnonzero(coloured & enough)
-    values = evaluate(scene[again], streets.program[again], streets.visible[again], recipe.size)
-    streets.values.keep(again, values)
-    return streets, enough
-
-
-def _show_answers(questions: list[Question], streets: Streets) -> np.ndarray:
+def _show_answers(recipe: AskingRecipe, questions: list[Question], streets: Streets) -> np.ndarray:
     """(k,) bool: which streets show the answers of their questions, and keep to their limits."""
     own = [questions[i] for i in streets.question.tolist()]
     answer = np.array([question.answer for question in own])
@@ -297,7 +285,9 @@ def _show_answers(questions: list[Question], streets: Streets) -> np.ndarray:
     values = streets.values
     known = (values.state == KNOWN) & (values.answer == answer)
     shown = np.where(cannot_tell, values.state == CLOSE, known) & ~values.idle
-    return np.asarray(shown & streets_obey([question.limits for question in own], streets.scene))
+    if recipe.hold_out:
+        shown &= streets_obey([question.limits for question in own], streets.scene)
+    return shown
 
 
 def _count_tries(
@@ -321,10 +311,11 @@ def _why_impossible(question: Question) -> str:
     )
 
 
-def _finish_scenes(
-    recipe: AskingRecipe, questions: list[Question], index: np.ndarray, scene: SceneBatch
-) -> None:
-    """Give scenes their weather's strength and sun, and a street where the question is about none."""
+def _complete(recipe: AskingRecipe, questions: list[Question], index: np.ndarray, result: Questions) -> None:
+    """Give scenes their weather's strength and sun, and a street where the question is about none; and the
+    table its words and answers.
+    """
+    scene = result.scene
     asks_weather = np.array([question.form.parts[0] == "weather" for question in questions])
     strong = LEAST_INTENSITY + (1 - LEAST_INTENSITY) * scene.intensity
     scene.intensity[:] = np.where(asks_weather, strong, scene.intensity)
@@ -334,15 +325,8 @@ def _finish_scenes(
     scene.intensity[:] = thin_fog(scene.weather, scene.intensity, scene.camera)
     street = draw_street(recipe.stream("street"), index[empty], scene.weather[empty])
     scene.prop[empty], scene.prop_pose[empty], scene.prop_style[empty] = street
-
-
-def _fill_columns(questions: list[Question], result: Questions) -> None:
-    """Put the words and answers of questions into the table."""
-    result.family[:] = [question.family_place for question in questions]
-    result.template[:] = [question.template for question in questions]
-    result.text[:] = [question.text for question in questions]
-    result.program[:] = stored([question.numbers for question in questions])
-    result.words[:] = [question.words for question in questions]
+    for name, column in word_columns(questions).items():
+        setattr(result, name, column)
     result.answer[:] = [-1 if question.wants_cannot_tell else question.answer for question in questions]
 
 
@@ -350,26 +334,3 @@ def cameras(recipe: AskingRecipe, index: np.ndarray) -> np.ndarray:
     """(n, 7) float32 cameras of examples."""
     nominal = crowd_camera(recipe.world.most)
     return draw_cameras(nominal, recipe.stream, index, recipe.jitter, recipe.varied)
-
-
-def _draw_roadside(
-    recipe: AskingRecipe,
-    scenes: SceneBatch,
-    rows: np.ndarray,
-    example: np.ndarray,
-    attempt: np.ndarray,
-    things: list[tuple[str, int] | None],
-) -> None:
-    """Draw what stands beside the road of some scenes, another street by attempt, and plant things there."""
-    if not len(rows):
-        return
-    scenes.intensity[rows] = thin_fog(scenes.weather[rows], scenes.intensity[rows], scenes.camera[rows])
-    address = example[rows] + (attempt[rows] << 40)
-    street = draw_street(recipe.stream("street"), address, scenes.weather[rows])
-    thing_draws = recipe.stream("things").uniform(address, 2 * MOST_COUNT).tolist()
-    animal_draws = recipe.stream("animals").uniform(address, 5).tolist()
-    planted = [thing for thing in things if thing]
-    for prop, (noun, number), own, animals in zip(street[0], planted, thing_draws, animal_draws, strict=True):
-        let_animals_in(prop, Draws(animals))
-        plant_things(prop, noun, number, Draws(own))
-    scenes.prop[rows], scenes.prop_pose[rows], scenes.prop_style[rows] = street

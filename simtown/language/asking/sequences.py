@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simtown.assets.entities import ENTITIES
-from simtown.language.asking.drawing import VEHICLE_DRAWS, draw_questions, word_questions
-from simtown.language.asking.draws import Draws
+from simtown.core.streams import Draws
 from simtown.language.asking.meeting import draw_meeting, place_meeting
 from simtown.language.asking.moving import (
     EDIT_DRAWS,
@@ -33,10 +32,18 @@ from simtown.language.asking.moving import (
     may_stand,
 )
 from simtown.language.asking.paper import ImpossibleError
-from simtown.language.asking.question import AskingRecipe, Question
+from simtown.language.asking.question import (
+    VEHICLE_DRAWS,
+    AskingRecipe,
+    Question,
+    QuestionTable,
+    draw_questions,
+    word_columns,
+    word_questions,
+)
 from simtown.language.asking.search import cameras
 from simtown.language.asking.streets import fill_street
-from simtown.language.asking.template import Family
+from simtown.language.asking.templates import Family
 from simtown.language.asking.viewing import (
     CAMERA_DRAWS,
     at_two_moments,
@@ -101,8 +108,8 @@ class SequenceRecipe:
 
 
 @dataclass
-class SequenceQuestions:
-    """A table of n questions about sequences, the question first; as of `Questions`, and:
+class SequenceQuestions(QuestionTable):
+    """A table of n questions about sequences.
 
     Attributes:
         sequence: n latent sequences; of a reversed pair both are the same.
@@ -110,7 +117,6 @@ class SequenceQuestions:
         order: (n, P) uint8 its pictures, as they are shown.
         shared: (n,) uint8 the picture that both sequences of a pair share, or REVERSED.
         visible: (n, P, v) float32 in the order in which they are shown.
-        seen: (n, P, v) bool.
     """
 
     sequence: Sequence
@@ -118,14 +124,6 @@ class SequenceQuestions:
     order: np.ndarray
     shared: np.ndarray
     visible: np.ndarray
-    family: np.ndarray
-    template: np.ndarray
-    text: np.ndarray
-    program: np.ndarray
-    words: list[str]
-    answer: np.ndarray
-    values: Values
-    tried: np.ndarray
 
 
 class _Pairs(NamedTuple):
@@ -158,11 +156,11 @@ def draw_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[tuple[Question, 
     numbers = recipe.stream("twin answer").uniform(pairs, 2).tolist()
     drawn = []
     for question, twin, own in zip(first, second, numbers, strict=True):
-        own_answer, answer = _answers(question, twin.answer, *own)
+        question.answer, answer = _answers(question, twin.answer, *own)
         if question.family.answer == "picture":
             answer = recipe.world.pictures - 1 - question.answer
-        needed = max(question.wanted_vehicles, question.family.vehicles)
-        drawn.append((replace(question, answer=own_answer, wanted_vehicles=needed), answer))
+        question.wanted_vehicles = max(question.wanted_vehicles, question.family.vehicles)
+        drawn.append((question, answer))
     return drawn
 
 
@@ -259,7 +257,8 @@ class _Search:
         street, filled = self._streets(waiting, int(attempts[0]))
         copies = np.repeat(np.arange(len(waiting)), len(attempts))
         street, filled = street[copies], filled[copies]
-        pairs, fits = self._draw(street, rows, address)
+        draw = {"time": self._drive, "views": self._view, "change": self._edit}[self.recipe.mode]
+        pairs, fits = draw(street, rows, address)
         fits &= filled
         self.tried[waiting] += np.stack(
             [np.full(len(waiting), len(attempts)), fits.reshape(len(waiting), -1).sum(axis=1)], axis=1
@@ -303,11 +302,6 @@ class _Search:
         kinds = np.array([_named(self.questions[row]) for row in asked.tolist()])[place]
         slots = (street.entity[:, None] == kinds[..., None]).argmax(axis=2)
         return np.where(kinds >= 0, slots, -1)
-
-    def _draw(self, street: SceneBatch, rows: np.ndarray, attempt: np.ndarray) -> tuple[_Pairs, np.ndarray]:
-        """Pairs of sequences in streets, and whether these can be: (k,) bool."""
-        draw = {"time": self._drive, "views": self._view, "change": self._edit}[self.recipe.mode]
-        return draw(street, rows, attempt)
 
     def _drive(self, street: SceneBatch, rows: np.ndarray, attempt: np.ndarray) -> tuple[_Pairs, np.ndarray]:
         """Vehicles that drive; the second sequence of a pair has another motion of those asked about."""
@@ -417,7 +411,14 @@ class _Search:
                 continue
             goals = self._goals(street[own], rows[own], deed)
             for sequence, goal in zip((one, other), goals, strict=True):
-                self._look(sequence, own, goal, u[own])
+                part = sequence[own]
+                if deed == "place":
+                    part = replace(part, cameras=draw_corners(u[own], part.street.camera))
+                elif deed == "seat":
+                    part = replace(part, cameras=draw_seats(u[own], part, goal))
+                else:
+                    part = at_two_moments(u[own, 0], part, goal.answer == 1)
+                sequence.keep(own, part)
             if deed == "seat":
                 lane = self.recipe.asking.stream("lane").uniform(self.pairs[rows[own]], 1)[:, 0]
                 fits[own] &= beside_free(street[own], goals[0].slot, lane < 0.5)
@@ -429,17 +430,6 @@ class _Search:
                     street.entity[own].astype(np.int64), street.pose[own], one.motion[own], last
                 )
         return pairs, fits
-
-    def _look(self, sequence: Sequence, rows: np.ndarray, goal: Goal, u: np.ndarray) -> None:
-        """Exchange the cameras, or the moment, of some sequences for those that a goal needs."""
-        own = sequence[rows]
-        if goal.deed == "place":
-            own = replace(own, cameras=draw_corners(u, own.street.camera))
-        elif goal.deed == "seat":
-            own = replace(own, cameras=draw_seats(u, own, goal))
-        else:
-            own = at_two_moments(u[:, 0], own, goal.answer == 1)
-        sequence.keep(rows, own)
 
     def _keep(self, pairs: _Pairs, rows: np.ndarray, done: np.ndarray) -> None:
         """Keep the pairs that show both answers, each for its row, and enter these in `done`."""
@@ -490,7 +480,10 @@ class _Search:
         back = self.shared[place] == REVERSED
         sequence = self.found[0][place]
         sequence.keep(np.flatnonzero(second), self.found[1][place[second]])
-        sequence.street = self._finished(sequence.street, index // 2)
+        scene, asking = sequence.street, self.recipe.asking
+        scene.intensity = thin_fog(scene.weather, scene.intensity, scene.camera)
+        street = draw_street(asking.stream("street"), index // 2, scene.weather)
+        scene.prop, scene.prop_pose, scene.prop_style = street
         values = self.values[0].at(place)
         values.keep(np.flatnonzero(second), self.values[1].at(place[second]))
         order = in_order(self.recipe.pictures, n)
@@ -500,27 +493,14 @@ class _Search:
             order=np.where((second & back)[:, None], order[:, ::-1], order),
             shared=self.shared[place],
             visible=self.visible[second.astype(np.int64), place],
-            family=np.array([question.family_place for question in questions]),
-            template=np.array([question.template for question in questions]),
-            text=np.array([question.text for question in questions]),
-            program=stored([question.numbers for question in questions]),
-            words=[question.words for question in questions],
+            **word_columns(questions),
             answer=np.where(second, self.twin[place], self.answer[place]),
             values=values,
             tried=self.tried[place],
         )
 
-    def _finished(self, scene: SceneBatch, pairs: np.ndarray) -> SceneBatch:
-        """Scenes with what stands beside the road, and fog that is thin enough."""
-        asking = self.recipe.asking
-        street = draw_street(asking.stream("street"), pairs, scene.weather)
-        intensity = thin_fog(scene.weather, scene.intensity, scene.camera)
-        prop, prop_pose, prop_style = street
-        return replace(scene, intensity=intensity, prop=prop, prop_pose=prop_pose, prop_style=prop_style)
-
 
 def _named(question: Question) -> list[int]:
     """The first three kinds that a question names, -1 where it names no more."""
-    nouns = [form.parts[0] for form in question.form.forms() if form.name == "all"]
-    kinds = dict.fromkeys(ENTITIES.index(noun) for noun in nouns if noun in ENTITIES)
+    kinds = dict.fromkeys(ENTITIES.index(noun) for noun in question.form.nouns() if noun in ENTITIES)
     return [*kinds, -1, -1, -1][:3]

@@ -15,19 +15,24 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 
-from simtown.core.streams import choose
-from simtown.language.asking.drawing import WORD_DRAWS, DrawnWords, draw_questions, draw_words, text_of
-from simtown.language.asking.draws import Draws
+from simtown.core.streams import Draws, choose
+from simtown.language.asking.hold_out import Limits, streets_obey
 from simtown.language.asking.paper import ImpossibleError
-from simtown.language.asking.question import AskingRecipe, Questions
+from simtown.language.asking.question import (
+    WORD_DRAWS,
+    AskingRecipe,
+    DrawnWords,
+    Questions,
+    draw_questions,
+    draw_words,
+)
 from simtown.language.asking.question_world import AskedWorld
 from simtown.language.asking.search import ask_families
-from simtown.language.asking.slots import NARROWED
-from simtown.language.asking.streets import Limits, streets_obey
-from simtown.language.asking.template import Family, Template
-from simtown.language.meaning.evaluate import KNOWN, evaluate
+from simtown.language.asking.templates import NARROWED, Family, Template
+from simtown.language.meaning.evaluate import evaluate
 from simtown.language.meaning.programs import encode, stored
 from simtown.language.meaning.views import paint_colours
+from simtown.language.words import wording
 from simtown.scenes.crowd import place_crowds
 from simtown.scenes.scene import SceneBatch, empty_batch
 
@@ -211,14 +216,14 @@ def ask_another_question(recipe: AskingRecipe, given: Given) -> np.ndarray:
         programs = stored([encode(proposal.drawn.form) for proposal in proposed])
         wanted = np.array([proposal.answer for proposal in proposed])
         here = evaluate(first.scene, programs, first.visible, recipe.size, rows)
-        fits = (here.state == KNOWN) & ~here.idle & ((wanted < 0) | (here.answer == wanted))
+        fits = here.clear() & ((wanted < 0) | (here.answer == wanted))
         for before, *_ in given.asked:
             fits &= (programs != before.program[rows]).any(axis=1)
         good = np.flatnonzero(fits)
         rows, attempts, programs, here = rows[good], attempts[good], programs[good], here.at(good)
         second = given.second.scenes(address[good], rows, attempts)
         there = evaluate(second.scenes, programs, second.visible, recipe.size, second.at)
-        fits = second.placed & (there.state == KNOWN) & ~there.idle & (there.answer != here.answer)
+        fits = second.placed & there.clear() & (there.answer != here.answer)
         if recipe.hold_out:
             limits = [given.limits[row] for row in rows.tolist()]
             fits &= streets_obey(limits, second.scenes[second.at], programs)
@@ -231,7 +236,10 @@ def ask_another_question(recipe: AskingRecipe, given: Given) -> np.ndarray:
             part.program[into], part.answer[into] = programs[chosen], values.answer[chosen]
             part.tried[into] = attempts[chosen, None] + 1
             for row, k in zip(into.tolist(), good[chosen].tolist(), strict=True):
-                _keep_words(recipe, part, row, proposed[k])
+                family, drawn = proposed[k].family, proposed[k].drawn
+                text = recipe.families[family].templates[drawn.template].texts[drawn.text]
+                part.family[row], part.template[row], part.text[row] = family, drawn.template, drawn.text
+                part.words[row] = wording.fill(text, drawn.slots)
     given.asked.append(result)
     return found
 
@@ -255,14 +263,6 @@ def _propose(
         if drawn:
             proposals[place] = Proposal(source.answer, family, drawn)
     return proposals
-
-
-def _keep_words(recipe: AskingRecipe, part: Questions, row: int, proposal: Proposal) -> None:
-    """Put the words of a further question into a row of the table."""
-    part.family[row] = proposal.family
-    part.template[row] = proposal.drawn.template
-    part.text[row] = proposal.drawn.text
-    part.words[row] = text_of(recipe.families[proposal.family], proposal.drawn)
 
 
 def seen_world(

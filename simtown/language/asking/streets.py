@@ -1,10 +1,14 @@
-"""The vehicles of streets in which questions have their answers, as the rules of a hold-out want them."""
+"""The vehicles of streets in which questions have their answers, as the rules of a hold-out want them.
+
+The words of a question and its answer are drawn first, then streets until the answer is true. Most streets
+have no second bus: a plan puts in what the words name, and keeps out what would make "the bus" two.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -12,19 +16,172 @@ import numpy as np
 
 from simtown.assets.entities import ENTITIES
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
-from simtown.language.asking.draws import Choices, Draws, choices_of
-from simtown.language.asking.hold_out import NO_LIMIT, HeldOut
+from simtown.core.streams import Choices, Draws, choices_of
+from simtown.language.asking.hold_out import HeldOut, Limits
 from simtown.language.asking.question_world import AskedWorld
-from simtown.language.asking.requirements import Plan, Want, plan
 from simtown.language.meaning.colours import colour_of
-from simtown.language.meaning.forms import Form
 from simtown.language.meaning.nouns import GROUPS, NOUNS, STREET_NOUNS, kinds_meant
-from simtown.language.meaning.programs import COLOURS, decode
+from simtown.language.meaning.programs import COLOURS, Form
 from simtown.language.meaning.sights import also_shown
 from simtown.language.meaning.views import groups, own_colours, paint_colours
 from simtown.scenes.paint import may_change
-from simtown.scenes.scene import SceneBatch
-from simtown.scenes.weather import WEATHERS
+
+
+class Want(NamedTuple):
+    """Vehicles that a street must have: `noun`, and perhaps a colour; with `apart`, of any other colour."""
+
+    noun: str
+    colour: str = ""
+    apart: bool = False
+
+
+@dataclass
+class Plan:
+    """Vehicles that a street must have, bans on its other vehicles, and how many `things` of a noun it must
+    have.
+
+    Of an `unclear` one, two vehicles may be what "the ..." means.
+    """
+
+    unclear: bool = False
+    wants: list[Want] = field(default_factory=list)
+    bans: list[Want] = field(default_factory=list)
+    weather: int = -1
+    things: tuple[str, int] | None = None
+
+
+def _base(members: Form) -> tuple[str, str, bool]:
+    """The noun of a set, its colour, and whether anything else narrows it."""
+    match members.name, *members.parts:
+        case "all", noun:
+            return noun, "", False
+        case "filter", inner, Form("has", ("colour", colour)):
+            noun, _, narrowed = _base(inner)
+            return noun, colour, narrowed
+        case "filter", inner, _:
+            noun, colour, _ = _base(inner)
+            return noun, colour, True
+        case (("most" | "nth"), *_, inner):
+            noun, colour, _ = _base(inner)
+            return noun, colour, True
+    return "vehicle", "", True
+
+
+def plan(form: Form, answer: int, unclear: bool, draws: Draws) -> Plan:
+    """The plan of a street in which a program has an answer, as the evaluator numbers it.
+
+    In an `unclear` street the answer may be too close to say.
+    """
+    result = Plan(unclear)
+    _question(form, answer, draws, result)
+    result.wants = [want for want in result.wants if want.noun != "vehicle" or want.colour]
+    return result
+
+
+def _question(form: Form, answer: int, draws: Draws, result: Plan) -> None:
+    match form.name, *form.parts:
+        case "not", part:
+            _question(part, 1 - answer, draws, result)
+        case ("and" | "or") as join, one, other:
+            both = (join == "and") == bool(answer)
+            first = answer if both or draws.often(0.5) else 1 - answer
+            second = answer if both or first != answer else draws.below(2)
+            for part, truth in ((one, first), (other, second)):
+                _question(part, truth, draws, result)
+        case "exist", Form("filter", (Form("all", (noun,)), Form("same", ("colour", phrase)))) if answer:
+            colour = draws.below(len(COLOURS))
+            result.wants.append(Want(noun, COLOURS[colour]))
+            _phrase(phrase, result, "colour", colour)
+        case "exist", members:
+            _counted(members, 1 + draws.below(2) if answer else 0, draws, result)
+        case "count", members:
+            _counted(members, answer, draws, result)
+        case ("more" | "fewer" | "equal") as compared, Form("count", (one,)), Form("count", (other,)):
+            x, y = _counts(compared, bool(answer), draws)
+            _counted(one, x, draws, result)
+            _counted(other, y, draws, result)
+        case ("least" | "utmost") as limit, Form("count", (members,)), int(number):
+            number += limit == "utmost"
+            enough = bool(answer) == (limit == "least")
+            _counted(members, number + draws.below(2) if enough else draws.below(number), draws, result)
+        case "query", "weather":
+            result.weather = answer
+        case "query", attribute, phrase, *others:
+            _phrase(phrase, result, attribute, answer)
+            for other in others:
+                _phrase(other, result)
+        case (("at" | "first" | "earlier"), *parts):
+            for part in parts:
+                if isinstance(part, Form):
+                    _question(part, answer, draws, result)
+        case "holds", phrase, clause:
+            _phrase(phrase, result)
+            _within(clause, result)
+
+
+def _counts(compared: str, answer: bool, draws: Draws) -> tuple[int, int]:
+    """Two counts of which a comparison is true or false."""
+    small = draws.below(2)
+    large = small + 1 + draws.below(2 - small + 1) % 2
+    if compared == "equal":
+        return (1, 1) if answer else draws.choice([(small, large), (large, small)])
+    true, false = ((large, small), (small, large)) if compared == "more" else ((small, large), (large, small))
+    return true if answer else draws.choice([false, (1, 1)])
+
+
+def _counted(members: Form, number: int, draws: Draws, result: Plan) -> None:
+    noun, colour, narrowed = _base(members)
+    if noun in STREET_NOUNS:
+        result.bans.append(Want(noun))
+        result.things = noun, number
+        return
+    if noun == "vehicle" and not colour:
+        _within(members, result)
+        return
+    if narrowed:
+        number += 1 + draws.below(2)  # some are left out
+    result.wants += [Want(noun, colour)] * number
+    result.bans.append(Want(noun, colour))
+    if colour:
+        result.wants.append(Want(noun, colour, apart=True))
+    _within(members, result)
+
+
+def _phrase(phrase: Form, result: Plan, attribute: str = "", answer: int = -1) -> None:
+    """Plant what "the ..." means; with an attribute, so that it has a value."""
+    (members,) = phrase.parts
+    noun, colour, narrowed = _base(members)
+    wanted = Want(noun, colour)
+    if attribute == "kind":
+        wanted = Want(ENTITIES[answer], colour)
+    elif attribute == "group":
+        wanted = Want(GROUPS[answer], colour)
+    elif attribute == "colour":
+        wanted = Want(noun, COLOURS[answer])
+    if wanted in result.wants and phrase.name == "the":
+        return
+    result.wants += [wanted] * (1 + (phrase.name == "every"))
+    if phrase.name == "the" and not narrowed:
+        result.bans.append(Want(noun, colour))
+        if colour:
+            result.wants.append(Want(noun, colour, apart=True))
+    elif phrase.name == "the" and noun != "vehicle":
+        result.wants += [Want(noun)] * (1 + result.unclear)  # one that it does not mean, and no more
+        result.bans.append(Want(noun))
+    _within(members, result)
+
+
+def _within(form: Form, result: Plan) -> None:
+    """Plant what the phrases in a form mean."""
+    parts = list(form.parts)
+    while parts:
+        part = parts.pop(0)
+        if not isinstance(part, Form):
+            continue
+        if part.name in ("the", "a", "every", "no"):
+            _phrase(part, result)
+        else:
+            parts = [*part.parts, *parts]
 
 
 class VehiclesOfStreet(NamedTuple):
@@ -35,7 +192,7 @@ class VehiclesOfStreet(NamedTuple):
         paint: (most,) int8 their paints, -1 for the kind's own.
         weather: the weather, -1 for any.
         things: a noun and how many such things stand beside the road
-            (:func:`simtown.language.asking.requirements.plant_things`); None if the question is about none.
+            (:mod:`simtown.language.asking.roadside`); None if the question is about none.
     """
 
     entity: np.ndarray
@@ -44,26 +201,14 @@ class VehiclesOfStreet(NamedTuple):
     things: tuple[str, int] | None
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Compositions that a street must not show, or with `alone`, of which it must show one.
-
-    `weather` is that of the street, unless the question or a composition needs another one.
-    """
-
-    held: HeldOut
-    alone: bool
-    weather: int
-
-
 def fill_street(
     world: AskedWorld,
     form: Form,
     answer: int,
     number: int,
     draws: Draws,
-    *,
     limits: Limits | None = None,
+    *,
     unclear: bool = False,
 ) -> VehiclesOfStreet | None:
     """The vehicles of a street in which a program may have an answer, and which keeps to limits.
@@ -81,14 +226,15 @@ def fill_street(
         return None
     if limits and limits.alone and not street.compose(limits.held):
         return None
-    while street.filled < number and street.add(None):
+    while len(street.entity) < number and street.add(None):
         pass
-    if street.filled < world.least:
+    if len(street.entity) < world.least:
         return None
+    empty = [-1] * (world.most - len(street.entity))
     order = sorted(range(world.most), key=[draws.below(1 << 30) for _ in range(world.most)].__getitem__)
     return VehiclesOfStreet(
-        entity=np.array(street.entity)[order],
-        paint=np.array(street.paint, dtype=np.int8)[order],
+        entity=np.array(street.entity + empty)[order],
+        paint=np.array(street.paint + empty, dtype=np.int8)[order],
         weather=street.weather,
         things=wanted.things,
     )
@@ -116,20 +262,16 @@ def least_vehicles(
     It is more than `world.most` if some answer never fits.
     Words that fit some answers alone, or need more vehicles for them, would give those away.
     """
-
-    def needed(answer: int, numbers: list[float], unclear: bool) -> int:
-        planned = plan(form, answer, unclear, Draws(numbers))
-        wants = Counter(want.noun for want in planned.wants)
-        need = wants.total() + max(0, distinct_kinds - sum(count == 1 for count in wants.values()))
-        others = _kinds(world, None, _banned(world, planned))[1][0]
-        return need if others or need >= world.least else world.most + 1
-
     cases = [(answer, False) for answer in answers] + [(answer, True) for answer in answers[:1] if unclear]
     enough = wanted
-    for answer, close in cases:
+    for answer, is_unclear in cases:
         least = world.most + 1
         for numbers in _SPREAD:
-            least = min(least, needed(answer, numbers, close))
+            planned = plan(form, answer, is_unclear, Draws(numbers))
+            wants = Counter(want.noun for want in planned.wants)
+            need = wants.total() + max(0, distinct_kinds - sum(count == 1 for count in wants.values()))
+            if need >= world.least or _kinds(world, None, _banned(world, planned))[1][0]:
+                least = min(least, need)
             if least <= wanted:
                 break
         enough = max(enough, least)
@@ -169,8 +311,9 @@ class _Street:
     """The vehicles of a street that is being filled."""
 
     def __init__(self, world: AskedWorld, wanted: Plan, draws: Draws, limits: Limits | None) -> None:
-        self.world, self.wanted, self.draws, self.filled = world, wanted, draws, 0
-        self.entity, self.paint = [-1] * world.most, [-1] * world.most
+        self.world, self.wanted, self.draws = world, wanted, draws
+        self.entity: list[int] = []
+        self.paint: list[int] = []
         self.weather = limits.weather if limits and wanted.weather < 0 else wanted.weather
         self.clear = limits.held if limits and not limits.alone else None
         self.bans = _banned(world, wanted)
@@ -194,20 +337,16 @@ class _Street:
             wrong = want and want.colour and _of_colour(want.colour)[paint] == want.apart
             if self.clear and (paint < 0 or wrong):
                 return False
-        self._put(kind, paint)
+        self.entity.append(kind)
+        self.paint.append(paint)
         return True
-
-    def _put(self, kind: int, paint: int) -> None:
-        self.entity[self.filled], self.paint[self.filled] = kind, paint
-        self.filled += 1
 
     def _clear_of(self, held: HeldOut, chances: np.ndarray, want: Want | None) -> np.ndarray:
         """Chances of the kinds that make no composition; what is wanted may need another weather."""
-        before = self.entity[: self.filled]
-        chances = chances * ~held.tables["kind"][:-1, before].any(axis=1)
+        chances = chances * ~held.tables["kind"][:-1, self.entity].any(axis=1)
         barred = held.tables["weather"][:-1]
         if want is not None and self.wanted.weather < 0 and not (chances * ~barred[:, self.weather]).any():
-            skies = [w for w in self.world.weathers if not barred[before, w].any()]
+            skies = [w for w in self.world.weathers if not barred[self.entity, w].any()]
             fits = [w for w in skies if (chances * ~barred[:, w]).any()]
             self.weather = self.draws.choice(fits) if fits else self.weather
         return np.asarray(chances * ~barred[:, self.weather])
@@ -226,8 +365,8 @@ class _Street:
     def compose(self, held: HeldOut) -> bool:
         """Make the street show a composition that fits beside what is wanted; False if none does."""
         what = next(name for name in held.SEEN if held.tables[name].any())
-        table, room = held.tables[what][:-1, :-1], self.world.most - self.filled
-        slots = list(range(self.filled))
+        table, room = held.tables[what][:-1, :-1], self.world.most - len(self.entity)
+        slots = list(range(len(self.entity)))
         if what == "colour":  # of a vehicle whose colour nothing decides yet, or of another one
             slots = [slot for slot in slots if not self.wanted.wants[slot].colour]
         present = np.isin(np.arange(len(table)), [self.entity[slot] for slot in slots])
@@ -247,57 +386,13 @@ class _Street:
         kind, other = divmod(self.draws.weighted(pairs.reshape(-1)), pairs.shape[1])
         for new in (kind, other) if what == "kind" else (kind,):
             if not present[new]:
-                slots.append(self.filled)
+                slots.append(len(self.entity))
                 painted = self.world.painted and may_change()[new]
-                self._put(new, self._paint(None, new, self.world.paint) if painted else -1)
+                self.entity.append(new)
+                self.paint.append(self._paint(None, new, self.world.paint) if painted else -1)
         if what == "weather":
             self.weather = other
         elif what == "colour":
             slot = next(slot for slot in slots if self.entity[slot] == kind)
             self.paint[slot] = self.draws.weighted(self.world.paint * (paint_colours() == other))
         return True
-
-
-def may_ask(
-    world: AskedWorld,
-    form: Form,
-    answers: Sequence[int],
-    number: int,
-    limits: Limits,
-    tries: Sequence[list[float]],
-) -> bool:
-    """Whether a split may ask a question about `number` vehicles, whatever the answer is: so its words do not
-    hint at the answer.
-
-    Words of training name no composition that is held out, and no answer to them makes one. Words of the
-    split of compositions ask for one, or any answer to them may be true where a picture shows one. `tries`
-    are uniform numbers for some streets.
-    """
-    held = limits.held
-    if limits.alone and not held.pictured:
-        return (held.count < NO_LIMIT and form.name == "count") or held.asks(form)
-    if not limits.alone and (held.asks(form) or held.names(form, WEATHERS[limits.weather])):
-        return False
-    if not held.pictured:
-        return True
-    return all(
-        any(fill_street(world, form, answer, number, Draws(own), limits=limits) is not None for own in tries)
-        for answer in answers
-    )
-
-
-def streets_obey(
-    limits: Sequence[Limits | None], scenes: SceneBatch, programs: np.ndarray | None = None
-) -> np.ndarray:
-    """(n,) bool: which streets show a composition or none, as they must, and which further questions about
-    such streets, (n, LENGTH), fit in with that.
-    """
-    result = np.ones(len(limits), dtype=bool)
-    for held, alone in {(own.held, own.alone) for own in limits if own}:
-        rows = np.array([own is not None and own.held is held for own in limits])
-        if held.pictured:
-            result[rows] = held.shown(scenes[rows]) == alone
-        if programs is not None and not (alone and held.pictured):
-            forms = map(decode, programs[rows])
-            result[rows] &= [held.asks(f) if alone else not (held.asks(f) or held.names(f)) for f in forms]
-    return result

@@ -12,7 +12,7 @@ examples: two pictures, two questions. Otherwise a group is a pair. With several
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -21,9 +21,9 @@ import numpy as np
 
 from simtown.assets.catalogue import PROPS
 from simtown.assets.entities import ENTITIES
-from simtown.language.asking.drawing import draw_questions
-from simtown.language.asking.draws import Draws
-from simtown.language.asking.question import AskingRecipe, Question, Questions
+from simtown.core.streams import Draws
+from simtown.language.asking.hold_out import streets_obey
+from simtown.language.asking.question import AskingRecipe, Question, Questions, draw_questions
 from simtown.language.asking.question_world import AskedWorld, means
 from simtown.language.asking.search import STREETS, WORDS, Streets, search
 from simtown.language.asking.several import (
@@ -36,14 +36,11 @@ from simtown.language.asking.several import (
     join,
     seen_world,
 )
-from simtown.language.asking.slots import NARROWED
-from simtown.language.asking.streets import Limits, streets_obey
-from simtown.language.asking.template import Family, Template
-from simtown.language.meaning.evaluate import KNOWN, SEEN_WORDS, Values, evaluate
-from simtown.language.meaning.forms import fill
+from simtown.language.asking.templates import NARROWED, Family, Template
+from simtown.language.meaning.evaluate import SEEN_WORDS, evaluate
 from simtown.language.meaning.limits import LANE_EDGE, LEAST_INTENSITY, TURNED_PIXELS, TWIN_THING_PIXELS
 from simtown.language.meaning.nouns import kinds_meant
-from simtown.language.meaning.programs import COLOURS, HEADING, stored
+from simtown.language.meaning.programs import COLOURS, HEADING, fill
 from simtown.language.meaning.sights import street_pixels
 from simtown.language.meaning.views import groups, own_colours, paint_colours
 from simtown.scenes.camera import NOMINAL
@@ -152,7 +149,7 @@ def ask_twins(recipe: AskingRecipe, index: np.ndarray) -> Questions:
     return join(parts, places[np.searchsorted(groups, index // GROUP), index % GROUP])
 
 
-def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[Question]:
+def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray, first_attempt: int) -> list[Question]:
     """The first question of each pair of examples, with both answers: first the one that an edit undoes with
     greater ease, such as yes.
 
@@ -160,7 +157,7 @@ def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[Question]:
     other stands; the shortest and the longest are neighbours too, so every kind is as often an answer.
     """
     u = recipe.stream("twin answer").uniform(pairs, 2)
-    rows = list(draw_questions(recipe, 2 * pairs))
+    rows = list(draw_questions(recipe, 2 * pairs, first_attempt))
     for row, twin, (low, far) in zip(rows, draw_questions(recipe, 2 * pairs + 1), u.tolist(), strict=True):
         answers, row.twin_answer = row.answers, twin.answer
         limits = row.limits if row.limits and not row.limits.alone else None
@@ -187,7 +184,7 @@ def answer_pairs(recipe: AskingRecipe, pairs: np.ndarray) -> list[Question]:
 
 def _begin(recipe: AskingRecipe, pairs: np.ndarray, again: int = 0) -> Given:
     """The first questions of the pairs `pairs`, and what is asked further of their pictures."""
-    questions = [replace(row, first_attempt=again * WORDS * STREETS) for row in answer_pairs(recipe, pairs)]
+    questions = answer_pairs(recipe, pairs, again * WORDS * STREETS)
     edits = Edits(recipe, len(questions))
     first, other = search(recipe, questions, edits), edits.batch
     scene = first.scene
@@ -250,36 +247,6 @@ class TwinPictures:
         return Placed(self._picture.scene, self._picture.visible, rows, np.ones(len(rows), dtype=bool))
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """What k edits must bring about, for k questions.
-
-    Attributes:
-        index: (k,) int64 addresses of the questions.
-        answer: (k,) int64, the other answer.
-        programs: (k, m) int16.
-        coloured: (k,) bool, whether the program asks for what is seen.
-        limits: of the streets.
-    """
-
-    index: np.ndarray
-    answer: np.ndarray
-    programs: np.ndarray
-    coloured: np.ndarray
-    limits: list[Limits | None]
-
-    @classmethod
-    def of(cls, rows: Sequence[Question]) -> _Wanted:
-        programs = stored([row.numbers for row in rows])
-        return cls(
-            index=np.array([row.index for row in rows], dtype=np.int64),
-            answer=np.array([row.twin_answer for row in rows], dtype=np.int64),
-            programs=programs,
-            coloured=np.asarray(np.isin(programs, SEEN_WORDS).any(axis=1)),
-            limits=[row.limits for row in rows],
-        )
-
-
 class _EditedStreets(NamedTuple):
     """e streets after an edit: (e,) the question's row, what is edited, and the address of its placing."""
 
@@ -298,71 +265,91 @@ class Edits:
         self.recipe, self.batch = recipe, Questions.empty(n, recipe.world.most)
         self.edit, self.edited = np.zeros((2, n), dtype=np.uint8)
 
-    def keep(self, streets: Streets, rows: Sequence[Question]) -> np.ndarray:
+    def keep(self, streets: Streets, questions: Sequence[Question]) -> np.ndarray:
         """Search edits of streets and keep the first of each that has the other answer.
 
         Args:
             streets: k streets in which the first answer is true.
-            rows: k questions.
+            questions: k questions.
 
         Returns:
             (k,) bool, for which an edit was found.
         """
-        found = np.zeros(len(rows), dtype=bool)
-        wanted = _Wanted.of(rows)
-        numbers = self.recipe.stream("edit").uniform(wanted.index, _EDIT_DRAWS, streets.attempt).tolist()
+        found = np.zeros(len(questions), dtype=bool)
+        numbers = self.recipe.stream("edit").uniform(streets.example, _EDIT_DRAWS, streets.attempt).tolist()
         plans = [
-            _edits(self.recipe.world, row, streets.scene, i, Draws(own))
-            for i, (row, own) in enumerate(zip(rows, numbers, strict=True))
+            _edits(self.recipe.world, question, streets.scene, i, Draws(own))
+            for i, (question, own) in enumerate(zip(questions, numbers, strict=True))
         ]
         for block, size in enumerate(_EDITS_AT_ONCE):
             waiting = np.flatnonzero(~found).tolist()
             planned = [(i, *edit) for i in waiting for edit in islice(plans[i], size)]
             if not planned:
                 break
-            edited = self._edit_streets(streets, wanted, planned, block)
-            self._keep_first_that_fit(edited, streets, wanted, found)
+            edited = self._edit_streets(streets, planned, block)
+            self._keep_first_that_fit(edited, streets, questions, found)
         return found
 
     def _edit_streets(
-        self, streets: Streets, wanted: _Wanted, planned: Sequence[tuple[int, ...]], block: int
+        self, streets: Streets, planned: Sequence[tuple[int, ...]], block: int
     ) -> _EditedStreets:
-        """The streets in which planned edits find a place."""
-        row, *columns = np.array(planned).T
-        edits = _Edit(*columns)
+        """The streets in which planned edits, each with its row, find a place."""
+        row, edit, slot, kind, paint, weather = np.array(planned).T
+        every = np.arange(len(row))
         address = (streets.attempt[row] * len(_EDITS_AT_ONCE) + block) * max(_EDITS_AT_ONCE)
-        address += np.arange(len(row)) - np.searchsorted(row, row)
-        tried, count = self.batch.tried, len(streets.question)
-        tried[streets.question, 0] += np.bincount(row, minlength=count)
+        address += every - np.searchsorted(row, row)
         scene, visible = streets.scene[row], streets.visible[row]
-        scene, visible, placed = self._made(scene, visible, edits, wanted.index[row], address)
+        scene.weather[:] = weather
+        thing, moved, removed = edit == THING, edit == MOVED, edit == REMOVED
+        scene.prop[every[thing], slot[thing]] = kind[thing]
+        vehicle = np.where(thing, 0, slot)
+        scene.entity[every, vehicle] = np.where(thing, scene.entity[:, 0], kind)
+        scene.paint[every, vehicle] = np.where(thing, scene.paint[:, 0], paint)
+        yaw = scene.pose[every, vehicle, 2]
+        right, left = (np.float32(heading) for _, heading in LANES)
+        scene.pose[every, vehicle, 2] = np.where(edit == TURNED, np.where(yaw == 0, left, right), yaw)
+        scene.pose[every[moved], vehicle[moved]] = np.nan
+        scene.pose[every[removed], vehicle[removed]] = 0
+        placed, which = np.ones(len(row), dtype=bool), np.flatnonzero(moved)
+        scene.pose[which], visible[which], placed[which] = self._place(
+            scene, which, streets.example[row], address, rough=True
+        )
+        scene.pose[which, vehicle[which], 2] = yaw[which]
+        tried, count = self.batch.tried, len(streets)
+        tried[streets.question, 0] += np.bincount(row, minlength=count)
         tried[streets.question, 1] += np.bincount(row[placed], minlength=count)
-        row, edit, slot, address = (column[placed] for column in (row, edits.edit, edits.slot, address))
+        row, edit, slot, address = (column[placed] for column in (row, edit, slot, address))
         return _EditedStreets(row, edit, slot, address, scene[placed], visible[placed])
 
     def _keep_first_that_fit(
-        self, edited: _EditedStreets, streets: Streets, wanted: _Wanted, found: np.ndarray
+        self, edited: _EditedStreets, streets: Streets, questions: Sequence[Question], found: np.ndarray
     ) -> None:
         """Keep the first edited street of each question that has the other answer, and enter it in `found`.
 
         The cheapest checks come first; what fails a later one gives way to the question's next edit.
         """
         row, edit, slot, address, scene, visible = edited
-        programs, answer = wanted.programs[row], wanted.answer[row]
-        values, fits = self._judged(scene, programs, visible, answer)
+        own = [questions[i] for i in row.tolist()]
+        programs, answer = streets.program[row], np.array([question.twin_answer for question in own])
+        depends_on_masks = np.asarray(np.isin(programs, SEEN_WORDS).any(axis=1))
+        values = evaluate(scene, programs, visible, self.recipe.size)
+        fits = values.clear() & (values.answer == answer)
         if self.recipe.hold_out:
-            fits &= streets_obey([wanted.limits[i] for i in row.tolist()], scene)
+            fits &= streets_obey([question.limits for question in own], scene)
         while fits.any():
             first = np.flatnonzero(fits)
             first = first[np.unique(row[first], return_index=True)[1]]  # the first edit of each question
             moved = first[~np.isin(edit[first], (PAINTED, WEATHER, THING))]
-            _, visible[moved], fits[moved] = self._placed(scene, moved, wanted.index[row], address)
-            again = moved[fits[moved] & wanted.coloured[row[moved]]]
+            _, visible[moved], fits[moved] = self._place(scene, moved, streets.example[row], address)
+            again = moved[fits[moved] & depends_on_masks[moved]]
             if len(again):  # what other vehicles hide decides too
-                anew, fits[again] = self._judged(scene[again], programs[again], visible[again], answer[again])
+                anew = evaluate(scene[again], programs[again], visible[again], self.recipe.size)
+                fits[again] = anew.clear() & (anew.answer == answer[again])
                 values.keep(again, anew)
             first = first[fits[first]]
-            fits[first] = self._shown(streets.scene[row[first]], scene[first], edit[first], slot[first])
+            fits[first] = self._change_is_seen(
+                streets.scene[row[first]], scene[first], edit[first], slot[first]
+            )
             first = first[fits[first]]
             into = streets.question[row[first]]
             self.batch.keep(into, scene[first], visible[first], values.at(first), EDITED)
@@ -371,28 +358,9 @@ class Edits:
             found[row[first]] = True
             fits &= ~found[row]
 
-    def _made(
-        self, made: SceneBatch, seen: np.ndarray, edits: _Edit, index: np.ndarray, address: np.ndarray
-    ) -> tuple[SceneBatch, np.ndarray, np.ndarray]:
-        """Scenes and visible shares, which are changed in place, with their edits; and whether these fit."""
-        edit, slot, kind, paint, made.weather[:] = edits
-        rows, thing = np.arange(len(edit)), edit == THING
-        made.prop[rows[thing], slot[thing]] = kind[thing]
-        slot = np.where(thing, 0, slot)
-        made.entity[rows, slot] = np.where(thing, made.entity[:, 0], kind)
-        made.paint[rows, slot] = np.where(thing, made.paint[:, 0], paint)
-        placing = edit == MOVED
-        yaw = made.pose[rows, slot, 2]
-        headings = np.array([heading for _, heading in LANES], dtype=np.float32)
-        made.pose[rows, slot, 2] = np.where(edit == TURNED, np.where(yaw == 0, headings[1], headings[0]), yaw)
-        made.pose[rows[placing], slot[placing]] = np.nan
-        made.pose[rows[edit == REMOVED], slot[edit == REMOVED]] = 0
-        placed, which = np.ones(len(edit), dtype=bool), np.flatnonzero(placing)
-        made.pose[which], seen[which], placed[which] = self._placed(made, which, index, address, rough=True)
-        made.pose[rows[placing], slot[placing], 2] = yaw[placing]
-        return made, seen, placed
-
-    def _shown(self, before: SceneBatch, after: SceneBatch, edit: np.ndarray, slot: np.ndarray) -> np.ndarray:
+    def _change_is_seen(
+        self, before: SceneBatch, after: SceneBatch, edit: np.ndarray, slot: np.ndarray
+    ) -> np.ndarray:
         """Whether so many pixels of a vehicle that turns, or of a thing, change that both pictures differ."""
         result, (width, height) = np.ones(len(edit), dtype=bool), self.recipe.size
         turned, thing = np.flatnonzero(edit == TURNED), np.flatnonzero(edit == THING)
@@ -409,14 +377,7 @@ class Edits:
             result[thing] = np.max(pixels, axis=0) >= TWIN_THING_PIXELS * nominal
         return result
 
-    def _judged(
-        self, scenes: SceneBatch, programs: np.ndarray, seen: np.ndarray, other: np.ndarray
-    ) -> tuple[Values, np.ndarray]:
-        """The values of programs, and whether these are the other answers."""
-        values = evaluate(scenes, programs, seen, self.recipe.size)
-        return values, (values.state == KNOWN) & (values.answer == other) & ~values.idle
-
-    def _placed(
+    def _place(
         self,
         scenes: SceneBatch,
         which: np.ndarray,
@@ -450,20 +411,16 @@ def _edits(world: AskedWorld, row: Question, scenes: SceneBatch, i: int, draws: 
     if not asked or parts & {"vehicle", "hidden"}:
         asked = order  # where any other vehicle stands matters
 
-    def edit(edit: int, slot: int, kind: int | None = None, new_paint: int | None = None) -> _Edit:
-        own_kind, own_paint = entity[slot], paint[slot]
-        kind, new_paint = own_kind if kind is None else kind, own_paint if new_paint is None else new_paint
-        return _Edit(edit, slot, kind, new_paint, sky)
-
     if parts & HEADING:
-        yield from (edit(TURNED, slot) for slot in asked)
+        yield from (_Edit(TURNED, slot, entity[slot], paint[slot], sky) for slot in asked)
     if "colour" in parts or parts & {*COLOURS}:
         for slot in order if world.painted else ():
             new = _paint(world, row, parts, draws)
             if free[entity[slot]] and new != paint[slot]:
-                yield edit(PAINTED, slot, new_paint=new)
+                yield _Edit(PAINTED, slot, entity[slot], new, sky)
     if parts & _STANDING:
-        yield from (edit(MOVED, slot) for _ in range(_MOVES) for slot in asked)
+        for _ in range(_MOVES):
+            yield from (_Edit(MOVED, slot, entity[slot], paint[slot], sky) for slot in asked)
     if row.family.answer in ("kind", "group", "colour") or parts & _PRESENT:
         for _ in range(1 if row.family.answer == "kind" else 2):
             for slot in order:
@@ -474,9 +431,10 @@ def _edits(world: AskedWorld, row: Question, scenes: SceneBatch, i: int, draws: 
                     wide = half_sizes()[:, 1] > half_sizes()[entity[slot], 1] + _WIDER
                     chances = np.where(wide, 0.0, chances)
                 if chances.any():
-                    yield edit(EXCHANGED, slot, draws.weighted(chances))
+                    yield _Edit(EXCHANGED, slot, draws.weighted(chances), paint[slot], sky)
             if parts & _PRESENT:
-                yield from (edit(REMOVED, slot, -1, -1) for slot in order[:2] if len(present) > world.least)
+                removable = order[:2] if len(present) > world.least else []
+                yield from (_Edit(REMOVED, slot, -1, -1, sky) for slot in removable)
 
 
 def _thing_edits(noun: str, prop: list[int], sky: int, draws: Draws) -> Iterator[_Edit]:

@@ -16,7 +16,6 @@ from simtown.assets.atlas import NO_PAINT, atlas
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import COLOUR_WORDS, MATERIALS
 from simtown.language.meaning.limits import CLEAR_COLOUR
-from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 
 #: Every colour word, in the order of the palette's table.
@@ -44,7 +43,7 @@ def seen(scenes: SceneBatch) -> np.ndarray:
         entity=scenes.entity.astype(np.int64),
         pose=np.ascontiguousarray(scenes.pose, dtype=np.float32),
         camera=np.ascontiguousarray(scenes.camera, dtype=np.float32),
-        body=colour_of()[body_paints(scenes.entity, scenes.paint)],
+        body=colour_of()[scenes.body_paints()],
         shares=shares,
     )
     return shares
@@ -86,7 +85,7 @@ def named(scenes: SceneBatch) -> np.ndarray:
     """:func:`seen` for the colours that name a vehicle: of its body, the commonest, those of a quarter."""
     shares, present = seen(scenes), scenes.entity >= 0
     body = np.zeros(shares.shape, dtype=bool)
-    body[present] = _SHOWN[body_paints(scenes.entity[present], scenes.paint[present])] > 0
+    body[present] = _SHOWN[scenes.body_paints()[present]] > 0
     shares[~(body | (shares > _NAMING) | (shares == shares.max(axis=2, keepdims=True)))] = 0
     whole = shares.sum(axis=2, keepdims=True)
     return np.divide(shares, whole, out=shares, where=whole > 0)

@@ -39,7 +39,23 @@ from simtown.language.meaning.programs import (
     WORDS,
 )
 from simtown.language.meaning.relations import DRIVER_RELATIONS, RADIAL, RELATIONS
-from simtown.language.meaning.views import PERHAPS_SHOWN, Views, alike, bulks, members, noun_colours, outlines
+from simtown.language.meaning.views import (
+    PERHAPS_SHOWN,
+    Views,
+    alike,
+    bulks,
+    classify_hidden,
+    judge_colours,
+    members,
+    noun_colours,
+    only_colour,
+    outlines,
+    partly_hidden,
+    thirds,
+    view_scenes,
+)
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.silhouette import visibility
 from simtown.scenes.weather import WEATHERS
 
 #: Whether a program has a value in a scene, something is too close to say, or it asks about what is not
@@ -76,6 +92,10 @@ class Values(NamedTuple):
     state: np.ndarray
     margin: np.ndarray
     idle: np.ndarray
+
+    def clear(self) -> np.ndarray:
+        """(n,) bool: which programs have a value, and no part that changes nothing."""
+        return np.asarray((self.state == KNOWN) & ~self.idle)
 
     def at(self, rows: np.ndarray) -> Values:
         """The values of some programs."""
@@ -116,68 +136,83 @@ def evaluate(
         given: (s, v) "sight", "bulk" or values, such as "direction", of vehicles in place of their own, and
             (s, v, v) "met", whether one passes, or nears, another (:mod:`simtown.language.meaning.moments`).
     """
-    n = len(stored)
-    at = np.arange(n) if at is None else at
-    out = Values.empty(n)
+    at = np.arange(len(stored)) if at is None else at
+    out = Values.empty(len(stored))
     beside = np.isin(stored, _beside()).any(axis=1)
     for things in (False, True):
         rows = np.flatnonzero(beside == things)
         if not len(rows):
             continue
         asked, place = np.unique(at[rows], return_inverse=True)
-        views = Views(scenes[asked], None if visible is None else visible[asked], size, things)
-        own = {name: column[asked] for name, column in (given or {}).items()}
-        out.keep(rows, _run(views, stored[rows], place, by_name, own))
+        programs, shown = np.ascontiguousarray(stored[rows], dtype=np.int16), scenes[asked]
+        views = view_scenes(shown, size, things)
+        shares = None if visible is None else visible[asked]
+        value, colours, hides = _see_vehicles(shown, views, shares, size, programs, place)
+        vehicles = shown.entity.shape[1]
+        bulk = bulks()[views.mesh] * views.scale
+        met = np.zeros((len(asked), vehicles, vehicles), np.int8)
+        for name, column in (given or {}).items():
+            if name in _VALUES:
+                value[:, :, _VALUES.index(name)] = column[asked]
+            else:
+                {"sight": views.sight, "bulk": bulk, "met": met}[name][:, :vehicles] = column[asked]
+        found = Values.empty(len(rows))
+        kernels.call(
+            "run_programs",
+            **_tables(by_name),
+            programs=programs,
+            kind=views.kind.astype(np.int16)[place],
+            solid=views.mesh.astype(np.int16)[place],
+            sight=views.sight[place],
+            pose=np.ascontiguousarray(views.pose[place], dtype=np.float32),
+            scale=views.scale[place],
+            bulk=bulk[place],
+            camera=shown.camera.astype(np.float32)[place],
+            weather=views.weather[place],
+            value=value[place],
+            colours=colours[place],
+            hides=hides[place],
+            met=met[place],
+            called=views.called[place],
+            **found._asdict(),
+        )
+        out.keep(rows, found)
     return out
 
 
-def _run(
-    views: Views, programs: np.ndarray, at: np.ndarray, by_name: bool, given: Mapping[str, np.ndarray]
-) -> Values:
-    """The values of (n, LENGTH) programs in the scenes `at` (simtown/kernels/processor/programs.cpp)."""
-    n, (scenes, v) = len(programs), views.scenes.entity.shape
-    value = np.full((scenes, v, len(_VALUES)), -1, dtype=np.int16)
-    for name in ("lane", "direction", "kind", "group"):
-        value[:, :, _VALUES.index(name)] = getattr(views, name)[:, :v]
-    colours, hides = np.zeros((scenes, v, len(COLOURS)), np.int8), np.zeros((scenes, v), np.int8)
+def _see_vehicles(
+    scenes: SceneBatch,
+    views: Views,
+    visible: np.ndarray | None,
+    size: tuple[int, int],
+    programs: np.ndarray,
+    at: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What programs ask of the vehicles of the scenes `at`: values (s, v, 7) int16 in the order of _VALUES,
+    and truths (s, v, colours) int8 of having a colour and (s, v) int8 of being partly hidden.
+    """
+    shape = scenes.entity.shape
+    value = np.full((*shape, len(_VALUES)), -1, dtype=np.int16)
+    colours, hides = np.zeros((*shape, len(COLOURS)), np.int8), np.zeros(shape, np.int8)
+    columns = {"lane": views.lane, "direction": views.direction, "group": views.group}
+    columns["kind"] = views.kind[:, : shape[1]]
+    for name, column in columns.items():
+        value[:, :, _VALUES.index(name)] = column
     # expensive columns are computed only for programs that use them
     coloured, pictured = (
         np.unique(at[np.isin(programs, words).any(axis=1)]) for words in (_COLOURED, _PICTURED)
     )
-    part = views[coloured]
-    value[coloured, :, _VALUES.index("colour")], colours[coloured] = part.colour, part.colours
-    part = views[pictured]
-    hides[pictured] = part.partly_hidden
-    for name in ("hidden", "third"):
-        value[pictured, :, _VALUES.index(name)] = getattr(part, name)
-    sight, bulk = views.sight, bulks()[views.mesh] * views.scale
-    met = np.zeros((scenes, v, v), np.int8)
-    for name, column in given.items():
-        if name in _VALUES:
-            value[:, :, _VALUES.index(name)] = column
-        else:
-            {"sight": sight, "bulk": bulk, "met": met}[name][:, :v] = column
-    out = Values.empty(n)
-    kernels.call(
-        "run_programs",
-        **_tables(by_name),
-        programs=np.ascontiguousarray(programs, dtype=np.int16),
-        kind=views.kind.astype(np.int16)[at],
-        solid=views.mesh.astype(np.int16)[at],
-        sight=sight[at],
-        pose=np.ascontiguousarray(views.pose[at], dtype=np.float32),
-        scale=views.scale[at],
-        bulk=bulk[at],
-        camera=views.scenes.camera.astype(np.float32)[at],
-        weather=views.weather[at],
-        value=value[at],
-        colours=colours[at],
-        hides=hides[at],
-        met=met[at],
-        called=views.called[at],
-        **out._asdict(),
-    )
-    return out
+    if visible is None and (len(coloured) or len(pictured)):
+        visible = visibility(scenes.entity, scenes.pose, scenes.camera)
+    if visible is not None and len(coloured):
+        colours[coloured] = judge_colours(scenes[coloured], visible[coloured], size)
+        value[coloured, :, _VALUES.index("colour")] = only_colour(colours[coloured])
+    if visible is not None and len(pictured):
+        hides[pictured] = partly_hidden(visible[pictured])
+        hidden = classify_hidden(1 - visible[pictured].astype(np.float64))
+        value[pictured, :, _VALUES.index("hidden")] = hidden
+        value[pictured, :, _VALUES.index("third")] = thirds(scenes[pictured], size)
+    return value, colours, hides
 
 
 @cache

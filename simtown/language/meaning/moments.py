@@ -16,6 +16,7 @@ what a part is worth in each of them, in strong Kleene logic.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,7 +26,6 @@ import numpy as np
 
 from simtown.core.exact import sincos
 from simtown.language.meaning.evaluate import CLOSE, ILL_POSED, KNOWN, Values, evaluate
-from simtown.language.meaning.forms import Form
 from simtown.language.meaning.limits import (
     CAMERA_STEP,
     DRIVEN,
@@ -44,6 +44,7 @@ from simtown.language.meaning.programs import (
     OVER_PICTURES,
     OVER_TIME,
     SPEEDS,
+    Form,
     decode,
     encode,
     stored,
@@ -322,32 +323,25 @@ def _leaf_values(
     n, count, vehicles = shown.seen.shape
     out = Values.empty(len(leaves) * count)
     translated = [_leaf(leaf) for _, leaf in leaves]
-    kinds = np.array(
-        [
-            asked if not over_pictures(forms[row]) else f"@{asked}"
-            for (row, _), (_, asked) in zip(leaves, translated, strict=True)
-        ]
-    )
-    for kind in np.unique(kinds):
-        own = np.flatnonzero(kinds == kind)
-        asked = str(kind).lstrip("@")
-        seen = (
-            shown.seen
-            if kind.startswith("@")
-            else np.broadcast_to(shown.seen.any(axis=1, keepdims=True), shown.seen.shape)
-        )
-        flat = shown.scenes.entity >= 0
+    flat = shown.scenes.entity >= 0
+    groups = defaultdict(list)
+    for place, ((row, _), (_, asked)) in enumerate(zip(leaves, translated, strict=True)):
+        groups[asked, over_pictures(forms[row])].append(place)
+    for (asked, names_pictures), places in groups.items():
+        own, seen = np.array(places), shown.seen
+        if not names_pictures:
+            seen = np.broadcast_to(seen.any(axis=1, keepdims=True), seen.shape)
         given = {"sight": np.where(flat, seen.reshape(flat.shape), -1).astype(np.int8)}
         if asked in shown.meetings:
             table = shown.meetings[asked]
-            table = table if kind.startswith("@") else np.broadcast_to(table[:, -1:], table.shape)
+            table = table if names_pictures else np.broadcast_to(table[:, -1:], table.shape)
             given["met"] = table.reshape(n * count, vehicles, vehicles)
         elif asked == "speed":
             given["bulk"] = np.repeat(shown.travel, count, axis=0)
         elif asked:
             given |= dict.fromkeys((_ASKED, _TESTED), np.repeat(shown.deeds[asked], count, axis=0))
-        at = (np.array([leaves[i][0] for i in own.tolist()])[:, None] * count + np.arange(count)).reshape(-1)
-        numbers = np.repeat(stored([list(translated[i][0]) for i in own.tolist()]), count, axis=0)
+        at = (np.array([leaves[i][0] for i in places])[:, None] * count + np.arange(count)).reshape(-1)
+        numbers = np.repeat(stored([list(translated[i][0]) for i in places]), count, axis=0)
         visible = shown.visible.reshape(n * count, vehicles)
         values = evaluate(shown.scenes, numbers, visible, size, at, given=given)
         out.keep((own[:, None] * count + np.arange(count)).reshape(-1), values)

@@ -14,8 +14,9 @@ from simtown.assets.entities import CATALOGUE, OWN
 from simtown.assets.entities import VEHICLE_NOUNS as VEHICLE_NOUNS
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS, PAINTS
 from simtown.core.files import KindsError
-from simtown.language.meaning.forms import ORDINALS
 
+#: How places in an order are counted.
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 #: Nouns for several kinds. A kind's own name, such as "pickup" or "man", means that kind alone.
 NOUNS: dict[str, tuple[str, ...]] = {
     "vehicle": ENTITIES,

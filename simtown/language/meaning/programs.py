@@ -1,23 +1,27 @@
-"""Programs as data sets store them: logical forms (:mod:`simtown.language.meaning.forms`) as a few whole
-numbers.
+"""The logical forms of questions, which print as programs: ``count(filter(all(bus), has(colour, red)))``.
 
-A form is written from the outside in. A node is 8 times its place in NODES plus the number of its parts; its
-parts follow. Words and numbers are in ranges of their own, so that new kinds of vehicles move nothing.
+Forms about things are of three kinds, which nest: sets, and phrases, which are sets with a quantifier ("the",
+"a", "every", "no"); predicates of one thing; and questions. ``_GRAMMAR`` lists them all. ``not``, ``and`` and
+``or`` join predicates or questions; ``and`` and ``or`` join phrases, too.
+
+Data sets store a form as a few whole numbers, from the outside in. A node is 8 times its place in NODES plus
+the number of its parts; its parts follow. Words and numbers are in ranges of their own, so that new kinds of
+vehicles move nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from functools import cache
-from itertools import chain
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.assets.palette import COLOUR_WORDS
-from simtown.language.meaning.forms import ORDINALS, Form, fill
-from simtown.language.meaning.nouns import NOUNS, OWN_NOUNS, VEHICLE_NOUNS
+from simtown.language.meaning.nouns import NOUNS, ORDINALS, OWN_NOUNS, VEHICLE_NOUNS
 from simtown.language.meaning.relations import DRIVER_RELATIONS, RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
 
@@ -111,6 +115,76 @@ _CHOICES: dict[str, Sequence[Any]] = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True, repr=False)
+class Form:
+    """A logical form: its name and its parts, which are forms, words or numbers."""
+
+    name: str
+    parts: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.parts))})"
+
+    __repr__ = __str__
+
+    def map(self, change: Callable[[Any], Any]) -> Form:
+        """The same form of other words and numbers."""
+        parts = [part.map(change) if isinstance(part, Form) else change(part) for part in self.parts]
+        return Form(self.name, tuple(parts))
+
+    def exchange(self, old: Form, new: Form) -> Form:
+        """The same form with another form in the place of one."""
+        if self == old:
+            return new
+        parts = [part.exchange(old, new) if isinstance(part, Form) else part for part in self.parts]
+        return Form(self.name, tuple(parts))
+
+    def has(self, name: str, *first: Any) -> bool:
+        """Whether this form or one in it has a name, and begins with some parts."""
+        return any(form.name == name and form.parts[: len(first)] == first for form in self.forms())
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The names of this form and of all forms in it, and their words and numbers."""
+        parts = (part for form in self.forms() for part in (form.name, *form.parts))
+        return frozenset(str(part) for part in parts if not isinstance(part, Form))
+
+    def nouns(self) -> list[str]:
+        """The nouns of all sets in this form, from the outside in."""
+        return [form.parts[0] for form in self.forms() if form.name == "all"]
+
+    def forms(self) -> Iterator[Form]:
+        """This form and all forms in it, from the outside in."""
+        waiting = [self]
+        while waiting:
+            form = waiting.pop()
+            yield form
+            waiting += [part for part in reversed(form.parts) if isinstance(part, Form)]
+
+
+def fill(template: str, values: Sequence[Any]) -> Any:
+    """The form that a text such as "count(filter(1, 2))" spells, its numbers replaced by values from 1 on."""
+    form = parsed(template)
+    if isinstance(form, Form):
+        return form.map(lambda part: values[part - 1] if isinstance(part, int) else part)
+    return values[form - 1] if isinstance(form, int) else form
+
+
+@lru_cache(maxsize=4096)
+def parsed(template: str) -> Any:
+    """The form that a text spells; its numbers stand for values."""
+    stack: list[list[Any]] = [[]]
+    for token, name, bracket in re.findall(r"\s*(([^(),]*)(\()?|\)|,)", template):
+        if bracket:
+            stack.append([name])
+        elif token == ")":
+            head, *parts = stack.pop()
+            stack[-1].append(Form(head, tuple(parts)))
+        elif name:
+            stack[-1].append(int(name) if name.isdigit() else name)
+    return stack[0][0]
+
+
 class ProgramError(ValueError):
     """A form or its numbers are no program; the message says what is wrong."""
 
@@ -156,16 +230,18 @@ def _fits(part: Any, pattern: Any) -> bool:
 
 def encode(form: Form) -> list[int]:
     """A form of the grammar as whole numbers. Raises ProgramError if it is too long."""
-    numbers = _encoded(form)
+    numbers: list[int] = []
+    parts: list[Any] = [form]
+    while parts:
+        part = parts.pop(0)
+        if isinstance(part, Form):
+            numbers.append(_NODES[part.name] + len(part.parts))
+            parts = [*part.parts, *parts]
+        else:
+            numbers.append(NUMBER + part if isinstance(part, int) else _NUMBERS[part])
     if len(numbers) > LENGTH:
         raise ProgramError(f"{form} has {len(numbers)} parts: a program has at most {LENGTH}")
     return numbers
-
-
-def _encoded(part: Any) -> list[int]:
-    if isinstance(part, Form):
-        return [_NODES[part.name] + len(part.parts), *chain.from_iterable(map(_encoded, part.parts))]
-    return [NUMBER + part if isinstance(part, int) else _NUMBERS[part]]
 
 
 def decode(numbers: Any) -> Form:

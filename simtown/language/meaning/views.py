@@ -6,8 +6,8 @@ number of slots and v that of vehicles. Truth is 1, -1, or 0 where something is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,10 +29,10 @@ from simtown.language.meaning.limits import (
 from simtown.language.meaning.nouns import GROUPS, NOUNS, group_of, other_readings
 from simtown.language.meaning.programs import COLOURS, ENTITY, PROP, WORD, WORDS
 from simtown.language.meaning.sights import also_shown, street_sights
+from simtown.scenes.camera import NOMINAL
 from simtown.scenes.footprints import outline
-from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
-from simtown.scenes.silhouette import boxes, visibility
+from simtown.scenes.silhouette import boxes
 from simtown.scenes.weather import WEATHERS
 
 #: Thirds of the picture in which the middle of a box may be.
@@ -46,146 +46,106 @@ ENDS_ALIKE = ("double-decker bus", "tram", "road roller")
 HEADINGS = {"right": 0.0, "left": np.pi, "away": np.pi / 2, "viewer": -np.pi / 2}
 
 
-@dataclass(eq=False)
-class Views:
-    """n scenes as programs see them; what is costly is worked out when it is first asked for.
+class Views(NamedTuple):
+    """n scenes as programs see them, but for what takes long to see.
 
     Attributes:
-        scenes: n scenes.
-        shares: (n, v) float32 visible share of each vehicle; by default it is worked out.
-        size: width and height of the picture, pixels.
-        things: whether the things beside the road have slots behind the vehicles.
+        kind: (n, s) int64 kinds of what stands in the slots: of ENTITIES, then of PROPS; -1 is an empty slot.
+        mesh: (n, s) int number in the atlas of what stands there, -1 in an empty slot.
+        sight: (n, s) int8: 1 where a slot's thing is seen, 0 where it is hardly seen, -1 where there is none.
+        pose: (n, s, 3) float32 x, y and yaw.
+        scale: (n, s) float64 scale of each thing; 1 is the catalogue's size.
+        group: (n, v) int64 place in GROUPS of each vehicle's kind, -1 in an empty slot.
+        lane: (n, v) int64 place in LANES of each vehicle, -1 if it stands in none.
+        direction: (n, v) int64 place in DIRECTIONS of where the viewer sees each vehicle head, -1 if unclear.
+        called: (n, v) int16 the colours that readers may call each vehicle's body by, a bit each.
+        weather: (n,) int64 place in WEATHERS of each scene's weather, -1 if it is too weak to tell.
     """
 
-    scenes: SceneBatch
-    shares: np.ndarray | None = None
-    size: tuple[int, int] = (256, 144)
-    things: bool = False
+    kind: np.ndarray
+    mesh: np.ndarray
+    sight: np.ndarray
+    pose: np.ndarray
+    scale: np.ndarray
+    group: np.ndarray
+    lane: np.ndarray
+    direction: np.ndarray
+    called: np.ndarray
+    weather: np.ndarray
 
-    def __getitem__(self, rows: np.ndarray) -> Views:
-        shares = None if self.shares is None else self.shares[rows]
-        return Views(self.scenes[rows], shares, self.size, self.things)
 
-    def _slots(self, vehicles: np.ndarray, things: np.ndarray) -> np.ndarray:
-        """Contents of all slots: vehicles, and the things beside the road if they have slots."""
-        return np.concatenate([vehicles, things], axis=1) if self.things else vehicles
+def view_scenes(scenes: SceneBatch, size: tuple[int, int] = NOMINAL, things: bool = False) -> Views:
+    """The views of n scenes in pictures of a size, pixels.
 
-    @cached_property
-    def kind(self) -> np.ndarray:
-        """(n, s) int64 kinds of what stands in the slots: of ENTITIES, then of PROPS; -1 is an empty slot."""
-        props = self.scenes.prop.astype(np.int64)
-        kinds = np.where(props >= 0, props + len(ENTITIES), -1)
-        return self._slots(self.scenes.entity.astype(np.int64), kinds)
+    With `things`, what stands beside the road has slots behind the vehicles.
+    """
+    entity, y = scenes.entity.astype(np.int64), scenes.pose[..., 1]
+    lane = np.where(np.abs(y) >= LANE_EDGE, np.where(y < 0, 2, -1), np.where(y < 0, 0, 1))
+    turn = scenes.pose[..., 2].astype(np.float64) - scenes.camera[:, None, 3]
+    weather = scenes.weather.astype(np.int64)
+    least = np.where(weather == WEATHERS.index("fog"), LEAST_FOG, LEAST_INTENSITY)
+    weak = np.isin(weather, _WEAK) & (scenes.intensity < least)
+    views = Views(
+        kind=entity,
+        mesh=scenes.entity,
+        sight=np.where(entity >= 0, 1, -1).astype(np.int8),
+        pose=scenes.pose,
+        scale=np.ones(entity.shape),
+        group=groups()[entity],
+        lane=np.where(entity >= 0, lane, -1),
+        direction=np.where(has_front()[entity], classify_headings(turn), -1),
+        called=_called()[scenes.body_paints()],
+        weather=np.where(weak, -1, weather),
+    )
+    if not things:
+        return views
+    props = scenes.prop.astype(np.int64)
+    kind = np.where(props >= 0, props + len(ENTITIES), -1)
+    return views._replace(
+        kind=np.concatenate([views.kind, kind], axis=1),
+        mesh=scenes.meshes(),
+        sight=np.concatenate([views.sight, street_sights(scenes, size)], axis=1),
+        pose=np.concatenate([views.pose, scenes.prop_pose[:, :, [0, 1, 3]]], axis=1),
+        scale=np.concatenate([views.scale, scenes.prop_pose[..., 4]], axis=1),
+    )
 
-    @cached_property
-    def sight(self) -> np.ndarray:
-        """(n, s) int8: 1 where a slot's thing is seen, 0 where it is hardly seen, -1 where there is none."""
-        seen_ = np.where(self.scenes.entity >= 0, 1, -1).astype(np.int8)
-        if self.things:
-            seen_ = np.concatenate([seen_, street_sights(self.scenes, self.size)], axis=1)
-        return seen_
 
-    @cached_property
-    def visible(self) -> np.ndarray:
-        """(n, v) float32 share of each vehicle that no other hides."""
-        scenes = self.scenes
-        return visibility(scenes.entity, scenes.pose, scenes.camera) if self.shares is None else self.shares
+def body_colours(scenes: SceneBatch) -> np.ndarray:
+    """(n, v) int64 place in COLOURS of the colour of each vehicle's body, -1 if it has no name."""
+    return np.where(scenes.entity >= 0, colour_of()[scenes.body_paints()], -1)
 
-    @cached_property
-    def pose(self) -> np.ndarray:
-        """(n, s, 3) float32 x, y and yaw."""
-        return self._slots(self.scenes.pose, self.scenes.prop_pose[:, :, [0, 1, 3]])
 
-    @cached_property
-    def weather(self) -> np.ndarray:
-        """(n,) int64 place in WEATHERS of each scene's weather, -1 if it is too weak to tell."""
-        weather = self.scenes.weather.astype(np.int64)
-        least = np.where(weather == WEATHERS.index("fog"), LEAST_FOG, LEAST_INTENSITY)
-        weak = np.isin(weather, _WEAK) & (self.scenes.intensity < least)
-        return np.where(weak, -1, weather)
+def judge_colours(scenes: SceneBatch, visible: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """(n, v, c) int8 truth of whether each vehicle has each colour, by (n, v) visible shares."""
+    shares = seen(scenes)
+    box = boxes(scenes, *size)
+    area = (box[..., 2] - box[..., 0]) * (box[..., 3] - box[..., 1]) * visible / 2
+    pixels = shares * area[..., None]
+    body = body_colours(scenes)[..., None] == np.arange(len(COLOURS))
+    shown = clear(shares, body) & (pixels >= COLOUR_PIXELS)
+    doubtful = _doubtful()[scenes.body_paints()]
+    no = ~body & (shares <= NO_COLOUR) & shown.any(axis=2, keepdims=True)
+    return np.where(doubtful, 0, np.where(shown, 1, np.where(no, -1, 0))).astype(np.int8)
 
-    @cached_property
-    def lane(self) -> np.ndarray:
-        """(n, v) int64 place in LANES of each vehicle, -1 if it stands in none."""
-        y = self.scenes.pose[..., 1]
-        lane = np.where(np.abs(y) >= LANE_EDGE, np.where(y < 0, 2, -1), np.where(y < 0, 0, 1))
-        return np.where(self.scenes.entity >= 0, lane, -1)
 
-    @cached_property
-    def direction(self) -> np.ndarray:
-        """(n, v) int64 place in DIRECTIONS of where the viewer sees each vehicle head, -1 if unclear."""
-        turn = self.scenes.pose[..., 2].astype(np.float64) - self.scenes.camera[:, None, 3]
-        return np.where(has_front()[self.scenes.entity], classify_headings(turn), -1)
+def only_colour(truths: np.ndarray) -> np.ndarray:
+    """(n, v) int64 place in COLOURS of each vehicle's colour, -1 if it is not clear."""
+    yes = truths == 1
+    return np.where(yes.any(axis=2), yes.argmax(axis=2), -1)
 
-    @cached_property
-    def body(self) -> np.ndarray:
-        """(n, v) int64 place in COLOURS of the colour of each vehicle's body, -1 if it has no name."""
-        paints = body_paints(self.scenes.entity, self.scenes.paint)
-        return np.where(self.scenes.entity >= 0, colour_of()[paints], -1)
 
-    @cached_property
-    def called(self) -> np.ndarray:
-        """(n, v) int16 the colours that readers may call each vehicle's body by, a bit each."""
-        return _called()[body_paints(self.scenes.entity, self.scenes.paint)]
+def partly_hidden(visible: np.ndarray) -> np.ndarray:
+    """Int8 truth of whether other vehicles hide some of vehicles, by their visible shares."""
+    hidden = 1.0 - visible - HIDDEN[0]
+    return ((hidden > HIDDEN_MARGIN[0]) * 1 - (hidden < -HIDDEN_MARGIN[0])).astype(np.int8)
 
-    @cached_property
-    def colours(self) -> np.ndarray:
-        """(n, v, c) int8 truth of whether each vehicle has each colour."""
-        shares = seen(self.scenes)
-        box = self.boxes
-        area = (box[..., 2] - box[..., 0]) * (box[..., 3] - box[..., 1]) * self.visible / 2
-        pixels = shares * area[..., None]
-        body = self.body[..., None] == np.arange(len(COLOURS))
-        shown = clear(shares, body) & (pixels >= COLOUR_PIXELS)
-        doubtful = _doubtful()[body_paints(self.scenes.entity, self.scenes.paint)]
-        no = ~body & (shares <= NO_COLOUR) & shown.any(axis=2, keepdims=True)
-        return np.where(doubtful, 0, np.where(shown, 1, np.where(no, -1, 0))).astype(np.int8)
 
-    @cached_property
-    def colour(self) -> np.ndarray:
-        """(n, v) int64 place in COLOURS of each vehicle's colour, -1 if it is not clear."""
-        yes = self.colours == 1
-        return np.where(yes.any(axis=2), yes.argmax(axis=2), -1)
-
-    @cached_property
-    def hidden(self) -> np.ndarray:
-        """(n, v) int64: 0 where nothing of a vehicle is hidden, 1 and 2 where less and more than a third is;
-        -1 near a border.
-        """
-        return classify_hidden(1 - self.visible.astype(np.float64))
-
-    @cached_property
-    def partly_hidden(self) -> np.ndarray:
-        """(n, v) int8 truth of whether other vehicles hide some of each vehicle."""
-        hidden = 1.0 - self.visible - HIDDEN[0]
-        return ((hidden > HIDDEN_MARGIN[0]) * 1 - (hidden < -HIDDEN_MARGIN[0])).astype(np.int8)
-
-    @cached_property
-    def boxes(self) -> np.ndarray:
-        """(n, v, 4) float32 boxes of vehicles, hidden parts included, pixels."""
-        return boxes(self.scenes, *self.size)
-
-    @cached_property
-    def third(self) -> np.ndarray:
-        """(n, v) int64 place in THIRDS of the middle of each vehicle's box, -1 near a border."""
-        third = (self.boxes[..., 0] + self.boxes[..., 2]) * (len(THIRDS) / 2) / self.size[0]
-        near = np.min([np.abs(third - border) for border in range(1, len(THIRDS))], axis=0) < THIRD_MARGIN
-        return np.where(near, -1, np.clip(third.astype(np.int64), 0, 2))
-
-    @cached_property
-    def group(self) -> np.ndarray:
-        """(n, v) int64 place in GROUPS of each vehicle's kind, -1 in an empty slot."""
-        return groups()[self.scenes.entity]
-
-    @cached_property
-    def mesh(self) -> np.ndarray:
-        """(n, s) int number in the atlas of what stands in each slot, -1 in an empty slot."""
-        return self.scenes.meshes() if self.things else self.scenes.entity
-
-    @cached_property
-    def scale(self) -> np.ndarray:
-        """(n, s) float64 scale of each thing; 1 is the catalogue's size."""
-        return self._slots(np.ones(self.scenes.entity.shape), self.scenes.prop_pose[..., 4])
+def thirds(scenes: SceneBatch, size: tuple[int, int]) -> np.ndarray:
+    """(n, v) int64 place in THIRDS of the middle of each vehicle's box, -1 near a border."""
+    box = boxes(scenes, *size)
+    third = (box[..., 0] + box[..., 2]) * (len(THIRDS) / 2) / size[0]
+    near = np.min([np.abs(third - border) for border in range(1, len(THIRDS))], axis=0) < THIRD_MARGIN
+    return np.where(near, -1, np.clip(third.astype(np.int64), 0, 2))
 
 
 def classify_headings(turn: np.ndarray) -> np.ndarray:

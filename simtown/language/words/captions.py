@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR, PROPS, STREET
+from simtown.assets.entities import with_article
 from simtown.core.streams import Stream
 from simtown.language.meaning.colours import COLOURS, colour_sums, named, seen
 from simtown.language.meaning.relations import AXES, LATERAL, LEAST, RADIAL, RELATIONS, SIGNS, separations
-from simtown.language.words.questions import with_article
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.street import FRONT
 from simtown.scenes.weather import WEATHER_KINDS

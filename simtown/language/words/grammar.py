@@ -13,8 +13,16 @@ from typing import Any, NamedTuple
 
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
-from simtown.language.meaning.forms import ORDINALS, Form, fill
-from simtown.language.meaning.nouns import GROUPS, NOUNS, THING, group_of, plural, similar_names
+from simtown.language.meaning.nouns import (
+    GROUPS,
+    NOUNS,
+    ORDINALS,
+    THING,
+    group_of,
+    plural,
+    similar_names,
+)
+from simtown.language.meaning.programs import Form, fill
 from simtown.language.meaning.relations import DRIVER_RELATIONS, RELATION_NAMES, RELATIONS
 from simtown.language.meaning.solids import SOLID_RELATIONS, SURFACES
 from simtown.scenes.footprints import GROUP

@@ -8,7 +8,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from simtown.assets.entities import CATALOGUE, ENTITIES
+from simtown.assets.entities import CATALOGUE, ENTITIES, with_article
 from simtown.core.files import KindsError
 from simtown.language.meaning.relations import RELATION_NAMES
 
@@ -41,12 +41,6 @@ LENGTH = 16
 PAD, UNKNOWN = 0, 1
 #: Words of a vocabulary, whose numbers are stored in 8 bits.
 _MOST_TOKENS = 256
-
-
-def with_article(name: str) -> str:
-    """ "a bus", "an ambulance", "an SUV"."""
-    vowel = name[0].lower() in "aeiou" and not name.lower().startswith(("uni", "eu", "one"))
-    return f"{'an' if vowel or name == 'SUV' else 'a'} {name}"
 
 
 def text(subject: str, relation: str, obj: str, phrasing: int = 0) -> str:

@@ -17,13 +17,20 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.language.meaning.answers import ANSWERS
-from simtown.language.meaning.forms import Form
 from simtown.language.meaning.limits import SOLID_MARGINS
 from simtown.language.meaning.nouns import STREET_NOUNS, plural
-from simtown.language.meaning.programs import COLOURS, DIRECTIONS, LANES, OWN_RELATIONS
+from simtown.language.meaning.programs import COLOURS, DIRECTIONS, LANES, OWN_RELATIONS, Form
 from simtown.language.meaning.relations import DRIVER_RELATIONS, LATERAL, RADIAL, own_separations, separations
 from simtown.language.meaning.solids import Solid, between, distance
-from simtown.language.meaning.views import Views, members, nouns
+from simtown.language.meaning.views import (
+    classify_hidden,
+    judge_colours,
+    members,
+    nouns,
+    partly_hidden,
+    thirds,
+    view_scenes,
+)
 from simtown.language.words import wording
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths, outline, placed
@@ -63,7 +70,7 @@ def describe_scene(
         style: how places are said, one of STYLES.
     """
     beside = [noun for noun in STREET_NOUNS if noun in form.words]
-    writer = _Writer(Views(scenes, visible, size, bool(beside)))
+    writer = _Writer(scenes, visible, size, bool(beside))
     asked = [slot for slot in writer.slots if writer.kind(slot) in kinds]
     decisive = [writer.all_vehicles(), *map(writer.count_beside, beside)]
     gaps = any(own.name in ("most", "compared") and len(own.parts) > 2 for own in form.forms())
@@ -88,8 +95,9 @@ def listed(names: Sequence[str]) -> str:
 class _Writer:
     """Sentences about one scene, and its vehicles by slot."""
 
-    def __init__(self, views: Views) -> None:
-        self.views, self.scene = views, views.scenes
+    def __init__(self, scenes: SceneBatch, visible: np.ndarray, size: tuple[int, int], beside: bool) -> None:
+        self.scene, self.visible, self.size = scenes, visible, size
+        self.views = view_scenes(scenes, size, beside)
         entity = self.scene.entity[0].tolist()
         self.slots = [slot for slot, kind in enumerate(entity) if kind >= 0]
         self.names: dict[int, str] = {}
@@ -179,8 +187,9 @@ class _Writer:
                     yield self._says(one, form if depth > 0 else Form("not", (form,)))
 
     def colour(self, slots: Sequence[int]) -> Iterator[str]:
+        truths = judge_colours(self.scene, self.visible, self.size)[0]
         for slot in slots:
-            shown = [COLOURS[place] for place in np.flatnonzero(self.views.colours[0, slot] == 1)]
+            shown = [COLOURS[place] for place in np.flatnonzero(truths[slot] == 1)]
             if shown:
                 yield self._says(slot, listed(shown))
 
@@ -198,18 +207,20 @@ class _Writer:
                 yield self._says(slot, Form("has", (attribute, words[values[0, slot]])))
 
     def hidden(self, slots: Sequence[int]) -> Iterator[str]:
+        hidden = classify_hidden(1 - self.visible.astype(np.float64))[0]
+        some_hidden = partly_hidden(self.visible)[0]
         for slot in slots:
-            share, is_hidden = self.views.hidden[0, slot], self.views.partly_hidden[0, slot]
+            share, is_hidden = hidden[slot], some_hidden[slot]
             if share >= 0:
                 yield f"{_HIDDEN[share]} of {self.names[slot]} is hidden."
             elif is_hidden > 0:
                 yield f"Some of {self.names[slot]} is hidden."
 
     def box(self, slots: Sequence[int]) -> Iterator[str]:
+        third = thirds(self.scene, self.size)[0]
         for slot in slots:
-            if self.views.third[0, slot] >= 0:
-                third = ANSWERS["box"][self.views.third[0, slot]]
-                yield self._says(slot, f"in the {third} of the picture")
+            if third[slot] >= 0:
+                yield self._says(slot, f"in the {ANSWERS['box'][third[slot]]} of the picture")
 
     def weather(self, slots: Sequence[int]) -> Iterator[str]:
         if self.views.weather[0] >= 0:

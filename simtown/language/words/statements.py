@@ -3,12 +3,11 @@
 from contextlib import suppress
 from functools import lru_cache
 
-from simtown.assets.entities import ENTITIES
+from simtown.assets.entities import ENTITIES, with_article
 from simtown.language.meaning.answers import CANNOT_TELL
-from simtown.language.meaning.forms import Form
+from simtown.language.meaning.programs import Form
 from simtown.language.meaning.relations import RELATIONS
 from simtown.language.words import grammar, wording
-from simtown.language.words.questions import with_article
 
 #: The relation that holds where another one does not.
 _MIRRORED = {

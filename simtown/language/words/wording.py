@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from simtown.assets.entities import ENTITIES
+from simtown.assets.entities import ENTITIES, with_article
 from simtown.language.meaning import relations
-from simtown.language.meaning.forms import ORDINALS, Form
-from simtown.language.meaning.nouns import plural
-from simtown.language.words.questions import with_article
+from simtown.language.meaning.nouns import ORDINALS, plural
+from simtown.language.meaning.programs import Form
 
 #: Relations as a question words them, behind "is".
 RELATIONS = {relation.name: relation.caption for relation in relations.RELATIONS}

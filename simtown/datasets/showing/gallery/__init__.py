@@ -35,12 +35,10 @@ from simtown.datasets.family_questions import kinds_named
 from simtown.datasets.making.manifests import SEAL
 from simtown.datasets.proving.marginals import targets_of
 from simtown.datasets.reading.reader import Dataset
-from simtown.language.meaning.forms import Form
-from simtown.language.meaning.programs import decode
+from simtown.language.meaning.programs import Form, decode
 from simtown.language.meaning.relations import RELATIONS
 from simtown.render.masks import compressed_run_lengths, mask_and_box, picture_file
 from simtown.render.renderers import make_renderer
-from simtown.scenes.paint import body_paints
 from simtown.scenes.placement import half_sizes
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.sequence import stored_pictures
@@ -351,7 +349,7 @@ def _first_pictures(batch: ExportBatch) -> ExportBatch:
         batch,
         columns={**batch.columns, **own, **scenes.columns()},
         scenes=scenes,
-        paints=body_paints(scenes.entity, scenes.paint),
+        paints=scenes.body_paints(),
         ids=make_renderer().render(scenes, width, height).ids,
     )
 

@@ -1,24 +1,108 @@
-"""Drawing the words that fill the slots of templates."""
+"""Templates of questions: programs with slots, texts that mean the same, and the words for slots."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import Annotated, Any, cast
+
+import msgspec
 
 from simtown.assets.entities import KEEP_PAINT
-from simtown.language.asking.draws import Draws
+from simtown.core.streams import Draws
 from simtown.language.asking.question_world import AskedWorld
-from simtown.language.asking.template import FamilyError, Template
-from simtown.language.meaning.forms import Form, fill
 from simtown.language.meaning.nouns import NOUNS, STREET_NOUNS, confused_with
-from simtown.language.meaning.programs import COLOURS, DIRECTIONS, HEADING, ORDERS, OWN_RELATIONS
+from simtown.language.meaning.programs import (
+    COLOURS,
+    DIRECTIONS,
+    HEADING,
+    ORDERS,
+    OWN_RELATIONS,
+    Form,
+    fill,
+    parsed,
+)
 from simtown.language.meaning.relations import LATERAL, RELATIONS
 from simtown.language.meaning.views import ENDS_ALIKE, own_colours
 from simtown.scenes.paint import may_change
 from simtown.scenes.weather import WEATHERS
+
+#: Forms whose values may be too close to say, with the parts that they begin with.
+_CLOSE = (
+    ("related",),
+    ("compared",),
+    ("nth",),
+    ("most",),
+    ("utmost",),
+    ("query", "hidden"),
+    ("query", "box"),
+)
+
+
+class FamilyError(ValueError):
+    """A family of questions cannot be used; the message says which and why."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """A program with slots, and texts that mean the same."""
+
+    program: str
+    slots: tuple[str, ...]
+    texts: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+
+    @cached_property
+    def form(self) -> Form:
+        """The program, in which numbers stand for slots."""
+        return cast(Form, parsed(self.program))
+
+
+def slots_of(template: Template, form: Form) -> list[Any]:
+    """The values of a template's slots in a program. Raises FamilyError if it is not of the template."""
+    values: list[Any] = [None] * len(template.slots)
+    _unify(fill(template.program, range(len(values))), form, values)
+    return values
+
+
+def _unify(pattern: Any, part: Any, values: list[Any]) -> None:
+    if isinstance(pattern, int):
+        values[pattern] = part
+    elif isinstance(pattern, Form) and isinstance(part, Form) and len(pattern.parts) == len(part.parts):
+        for inner, other in zip((pattern.name, *pattern.parts), (part.name, *part.parts), strict=True):
+            _unify(inner, other, values)
+    elif pattern != part:
+        raise FamilyError(f"{part} is not what {pattern} stands for")
+
+
+@dataclass(frozen=True)
+class Family:
+    """Questions with one type of answer, a key of ANSWERS, in streets of up to `vehicles` or more."""
+
+    answer: str
+    templates: Annotated[tuple[Template, ...], msgspec.Meta(min_length=1)]
+    vehicles: Annotated[int, msgspec.Meta(ge=2, le=8)] = 2
+    name: str = ""
+
+    @cached_property
+    def clear(self) -> bool:
+        """Whether some of its programs are never, or hardly ever, too close to say."""
+        return not all("one" in t.slots or may_be_close(t.form) for t in self.templates)
+
+
+@dataclass(frozen=True)
+class SequenceFamily(Family):
+    """Questions about sequences of a mode, of so many `pictures` at least."""
+
+    sequence: str = "time"
+    pictures: int = 2
+
+
+def may_be_close(program: Form) -> bool:
+    """Whether the value of a program may be too close to say."""
+    return any((form.name,) in _CLOSE or (form.name, *form.parts[:1]) in _CLOSE for form in program.forms())
+
 
 #: The viewer's relations by name.
 _VIEWERS = {relation.name: relation for relation in RELATIONS}
@@ -50,9 +134,12 @@ class Drawer:
         """A program and the values of its slots, which all differ. Raises NoWordsError."""
         values: list[Any] = []
         for slot in template.slots:
-            numbers = range_of(slot)
             for _ in range(4):
-                value = self.draws.choice(range(numbers[0], numbers[1] + 1)) if numbers else SLOTS[slot](self)
+                if slot in SLOTS:
+                    value = SLOTS[slot](self)
+                else:
+                    low, high = range_of(slot) or (0, 0)
+                    value = low + self.draws.below(high + 1 - low)
                 if not _clash(value, values):
                     break
             else:
@@ -60,7 +147,7 @@ class Drawer:
             values.append(value)
             self.used |= _named(value)
         form = fill(template.program, values)
-        if _asks_unseen_heading(form):
+        if not (form.words.isdisjoint(HEADING) or form.words.isdisjoint(ENDS_ALIKE)):
             raise NoWordsError(f"no picture answers '{form}'")
         return form, values
 
@@ -174,12 +261,24 @@ def range_of(slot: str) -> tuple[int, int] | None:
 
 
 def _clash(value: Any, before: list[Any]) -> bool:
-    """Whether a slot's value leaves a question only one answer beside the values before it."""
-    if any(_never_both(_place(value), _place(other)) for other in before):
-        return True
-    if isinstance(value, Form) and value.name == "has":
-        return any(isinstance(other, Form) and other.parts[0] == value.parts[0] for other in before)
-    return isinstance(value, Form) and value in before
+    """Whether a slot's value leaves a question only one answer beside the values before it.
+
+    Hardly any street has both of two opposite relations, of two along the view, or a lane and a relation
+    where nothing is in front or behind.
+    """
+    place = _place(value)
+    for other in before:
+        other_place = _place(other)
+        if {place, other_place} in _RARE:
+            return True
+        one, two = _VIEWERS.get(place), _VIEWERS.get(other_place)
+        if one and two and one.axis == two.axis and (one.sign != two.sign or one.axis != LATERAL):
+            return True
+        if not isinstance(value, Form) or not isinstance(other, Form):
+            continue
+        if value == other or (value.name == "has" and value.parts[0] == other.parts[0]):
+            return True
+    return False
 
 
 def _place(value: Any) -> str:
@@ -187,24 +286,6 @@ def _place(value: Any) -> str:
     if isinstance(value, Form):
         return {"related": value.parts[0], "has": value.parts[-1]}.get(value.name, "")
     return str(value)
-
-
-def _never_both(one: str, other: str) -> bool:
-    """Whether hardly any street has both in a row: opposite relations, two along the view, or a lane where
-    nothing is in front or behind.
-    """
-    if {one, other} in _RARE:
-        return True
-    first, second = _VIEWERS.get(one), _VIEWERS.get(other)
-    if first is None or second is None or first.axis != second.axis:
-        return False
-    return first.sign != second.sign or first.axis != LATERAL
-
-
-def _asks_unseen_heading(form: Form) -> bool:
-    """Whether a program depends on a heading, and names a kind of which no picture shows it."""
-    words = {part for node in form.forms() for part in node.parts if isinstance(part, str)}
-    return not words.isdisjoint(HEADING) and not words.isdisjoint(ENDS_ALIKE)
 
 
 def _all(noun: str) -> Form:
@@ -220,6 +301,5 @@ def _named(value: Any) -> frozenset[str]:
     """The kinds of vehicles that the words of a slot mean, but for "vehicle", or that readers confuse with
     them.
     """
-    forms = value.forms() if isinstance(value, Form) else ()
-    nouns = {form.parts[0] for form in forms if form.name == "all"} - {"vehicle"}
+    nouns = {*value.nouns()} - {"vehicle"} if isinstance(value, Form) else ()
     return frozenset(kind for noun in nouns for kind in confused_with(noun))
