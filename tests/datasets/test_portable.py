@@ -27,7 +27,7 @@ SETTINGS = [
     ),
     Settings(entities=30, n=28, val=14, test=0, width=64, height=32, relations=RELATION_NAMES),
     *(
-        Settings(sequence=mode, entities=30, n=28, val=0, test=14, width=64, height=48, masks=True, depth=True)
+        Settings(sequence=mode, entities=30, n=28, val=0, test=14, width=64, height=48, masks=True)
         for mode in MODES
     ),
 ]  # fmt: skip
