@@ -234,12 +234,15 @@ class _Search:
         self.visible = np.zeros((2, n, count, asking.world.most), np.float32)
         self.values = [Values.empty(n) for _ in range(2)]
         self.tried = np.zeros((n, 2), np.int64)
+        self.named = np.full((n, 3), -1)
 
     def run(self) -> None:
         """Draw words and streets until every pair has its sequences. Raises ImpossibleError."""
         waiting = np.arange(len(self.pairs))
         for epoch in range(WORDS):
-            word_questions(self.recipe.asking, [self.questions[i] for i in waiting.tolist()], epoch)
+            questions = [self.questions[i] for i in waiting.tolist()]
+            word_questions(self.recipe.asking, questions, epoch)
+            self.named[waiting] = np.reshape([_named(question) for question in questions], (-1, 3))
             for turn in range(STREETS // TOGETHER):
                 if not len(waiting):
                     return
@@ -299,8 +302,7 @@ class _Search:
 
     def _slots(self, street: SceneBatch, rows: np.ndarray) -> np.ndarray:
         """(k, 3) slots of the vehicles that questions name, in order, -1 if there are no more."""
-        asked, place = np.unique(rows, return_inverse=True)
-        kinds = np.array([_named(self.questions[row]) for row in asked.tolist()])[place]
+        kinds = self.named[rows]
         slots = (street.entity[:, None] == kinds[..., None]).argmax(axis=2)
         return np.where(kinds >= 0, slots, -1)
 
@@ -326,19 +328,31 @@ class _Search:
         entity = street.entity.astype(np.int64)
         met = np.isin(self.deed[rows], MEETINGS)[:, None]
         pose = draw_places(u, entity, street.camera, moved, asked, (asked & ~back[:, None]) | met)
+        passing = np.zeros((n, vehicles, vehicles), dtype=bool)
         for deed, own in self._meeting(rows):
             answers = np.stack([answer[rows[own]] for answer in (self.answer, self.twin)], axis=1)
             meeting = draw_meeting(
                 deed, u[own], entity[own], self._slots(street[own], rows[own]), answers, seconds[own]
             )
             one[own], two[own] = meeting.one, meeting.other
+            passing[own] = (meeting.lane >= 0)[..., None] & (meeting.lane == -1)[:, None] & (deed != "nears")
             found = place_meeting(meeting, u[own], entity[own], street.camera[own], seconds[own])
             pose[own] = np.where(np.isnan(found), pose[own], found)
         still = Sequence.still(replace(street, pose=pose), self.recipe.pictures)
         first, second = (replace(still, motion=motion, seconds=seconds) for motion in (one, two))
         fits = keep_apart(entity, pose, one, seconds) & keep_apart(entity, pose, two, seconds)
+        tried = np.flatnonzero(fits & passing.any(axis=(1, 2)))
+        fits[tried] = self._passes_seen(first[tried], passing[tried])
         shared = np.where(back, REVERSED, (seconds == 0).argmax(axis=1)).astype(np.uint8)
         return _Pairs(first, second, shared), fits
+
+    def _passes_seen(self, sequence: Sequence, passing: np.ndarray) -> np.ndarray:
+        """(k,) bool, whether the first and the last picture show what is asked: whether some vehicles, the
+        second axis of (k, v, v) bool, pass those of the third. In other streets nothing else need be tried.
+        """
+        ends = np.tile([0, self.recipe.pictures - 1], (len(sequence), 1))
+        truth = show(sequence, ends).meetings["passes"][:, -1]
+        return np.asarray((~passing | (truth != 0)).all(axis=(1, 2)))
 
     def _meeting(self, rows: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
         """What vehicles do to one that stands, and the places of the pairs that ask for it."""
