@@ -44,6 +44,7 @@ from simtown.language.asking.viewing import (
     draw_cameras,
     draw_corners,
     draw_seats,
+    places_agree,
 )
 from simtown.language.meaning.evaluate import KNOWN, Values
 from simtown.language.meaning.limits import TURNED_PIXELS
@@ -437,6 +438,11 @@ class _Search:
                 fits[own] &= beside_free(street[own], goals[0].slot, lane < 0.5)
             if deed == "place":
                 other.cameras[own, -1] = draw_corners(other_u[own], street.camera[own])[:, -1]
+                for sequence, goal, numbers in ((one, goals[0], u), (other, goals[1], other_u)):
+                    wrong = own[~places_agree(sequence[own], goal)]
+                    mirrored = numbers[wrong] * (-1, 1, 1) + (1, 0, 0)
+                    sequence.cameras[wrong, -1] = draw_corners(mirrored, street.camera[wrong])[:, -1]
+                    fits[own] &= places_agree(sequence[own], goal)
             if deed == "moment":
                 last = np.maximum(one.seconds[own], other.seconds[own])
                 fits[own] &= keep_apart(
