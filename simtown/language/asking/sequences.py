@@ -327,7 +327,7 @@ class _Search:
             one[own] = two[own] = 0
         moved = [travel(motion, seconds) for motion in (one, two)]
         entity = street.entity.astype(np.int64)
-        met = np.isin(self.deed[rows], MEETINGS)[:, None]
+        met = (self.deed[rows] == "passes")[:, None]
         pose = draw_places(u, entity, street.camera, moved, asked, (asked & ~back[:, None]) | met)
         passing = np.zeros((n, vehicles, vehicles), dtype=bool)
         for deed, own in self._meeting(rows):
