@@ -31,7 +31,7 @@ _TEXT = """
 GOLDEN = dict(pair.split() for pair in _TEXT.split(","))
 #: Of all pictures of 24 examples of sequences, by mode: pictures, instance ids and depth.
 SEQUENCES = {
-    "time": "1c93ed320f09b278 11a5ef291325e834 4f39dc82ea7466c8",
+    "time": "eaa735efa55e7d73 5709dba8597b007b e46b4af07d7498f9",
     "views": "7cf5dcba6449d86e 1c8221db66c5b9e5 2adfcd2b65284ae9",
     "change": "271e2b5cb2c0321d f5ac6bfdda133178 a81046c81f92ec68",
 }

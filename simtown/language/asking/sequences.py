@@ -19,7 +19,7 @@ import numpy as np
 from simtown.assets.entities import ENTITIES
 from simtown.language.asking.drawing import VEHICLE_DRAWS, draw_questions, word_questions
 from simtown.language.asking.draws import Draws
-from simtown.language.asking.meeting import draw_meeting, place_meeting
+from simtown.language.asking.meeting import Meeting, draw_meeting, place_meeting
 from simtown.language.asking.moving import (
     EDIT_DRAWS,
     MOTION_DRAWS,
@@ -323,21 +323,20 @@ class _Search:
         u = draws[0].reshape(n, vehicles, MOTION_DRAWS)
         one, two, asked = self._motions(street, rows, u, draws[1].reshape(u.shape))
         two = np.where(asked[..., None] & ~back[:, None, None], two, one)
-        for _, own in self._meeting(rows):
-            one[own] = two[own] = 0
+        passing = np.zeros((n, vehicles, vehicles), dtype=bool)
+        meetings = [
+            (own, *self._meet(deed, street[own], rows[own], u[own])) for deed, own in self._meeting(rows)
+        ]
+        for own, meeting, numbers in meetings:
+            one[own], two[own], u[own] = meeting.one, meeting.other, numbers
+            passing[own] = (meeting.lane >= 0)[..., None] & (meeting.lane == -1)[:, None]
+        passing[self.deed[rows] == "nears"] = False
         moved = [travel(motion, seconds) for motion in (one, two)]
         entity = street.entity.astype(np.int64)
         met = (self.deed[rows] == "passes")[:, None]
         pose = draw_places(u, entity, street.camera, moved, asked, (asked & ~back[:, None]) | met)
-        passing = np.zeros((n, vehicles, vehicles), dtype=bool)
-        for deed, own in self._meeting(rows):
-            answers = np.stack([answer[rows[own]] for answer in (self.answer, self.twin)], axis=1)
-            meeting = draw_meeting(
-                deed, u[own], entity[own], self._slots(street[own], rows[own]), answers, seconds[own]
-            )
-            one[own], two[own] = meeting.one, meeting.other
-            passing[own] = (meeting.lane >= 0)[..., None] & (meeting.lane == -1)[:, None] & (deed != "nears")
-            found = place_meeting(meeting, u[own], entity[own], street.camera[own], seconds[own])
+        for own, meeting, numbers in meetings:
+            found = place_meeting(meeting, numbers, entity[own], street.camera[own], seconds[own])
             pose[own] = np.where(np.isnan(found), pose[own], found)
         still = Sequence.still(replace(street, pose=pose), self.recipe.pictures)
         first, second = (replace(still, motion=motion, seconds=seconds) for motion in (one, two))
@@ -346,6 +345,25 @@ class _Search:
         fits[tried] = self._passes_seen(first[tried], passing[tried])
         shared = np.where(back, REVERSED, (seconds == 0).argmax(axis=1)).astype(np.uint8)
         return _Pairs(first, second, shared), fits
+
+    def _meet(
+        self, deed: str, street: SceneBatch, rows: np.ndarray, u: np.ndarray
+    ) -> tuple[Meeting, np.ndarray]:
+        """Meetings, and the numbers `u` of vehicles. Those that choose lanes are the pair's, so lanes
+        do not depend on the answers for which a street is found. Those of "order" are always yes and no.
+        """
+        answers = np.stack([answer[rows] for answer in (self.answer, self.twin)], axis=1)
+        lane = self.recipe.asking.stream("lane").uniform(self.pairs[rows], 2)
+        numbers, one_for_all = u.copy(), deed != "order"
+        if one_for_all:
+            numbers[..., 0] = lane[:, :1]
+        slots, seconds = self._slots(street, rows), self.seconds[rows]
+        meeting = draw_meeting(deed, numbers, street.entity.astype(np.int64), slots, answers, seconds)
+        stands, others = meeting.lane == -1, (meeting.lane == -2) & (street.entity >= 0)
+        if one_for_all:
+            in_turn = (lane[:, 1:] + 0.5 * np.cumsum(others, axis=1)) % 1
+            numbers[..., 0] = np.select([stands, others], [u[..., 0], in_turn], lane[:, :1])
+        return meeting, numbers
 
     def _passes_seen(self, sequence: Sequence, passing: np.ndarray) -> np.ndarray:
         """(k,) bool, whether the first and the last picture show what is asked: whether some vehicles, the
