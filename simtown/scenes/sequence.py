@@ -183,6 +183,12 @@ def stored_pictures(columns: Mapping[str, np.ndarray]) -> SceneBatch:
     raise DamagedError(f"{wrong}: run simtown verify on its data set")
 
 
+def seconds_shown(seconds: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """(P,) seconds of a sequence's pictures, as they are shown in an order, from the first one on."""
+    shown = seconds[order]
+    return np.asarray(np.abs(shown - shown[0]))
+
+
 def picture_rows(sequence: np.ndarray, order: np.ndarray) -> np.ndarray:
     """The rows of the pictures of a shard that its examples show.
 

@@ -124,7 +124,7 @@ class Deeds:
         number = range(self.count)[picture] + 1
         if meeting == "nears":
             why = f"picture {number} shows them {abs(gaps[picture]):.2f} m apart along the road"
-            needs = f"all must show both, and no other comes within {PASSED:g} m of the least"
+            needs = f"all must show both, nearest in one by {PASSED:g} m, also as the camera sees them"
         else:
             sides = [f"{abs(g):.2f} m {'right' if g > 0 else 'left'}" for g in (gaps[0], gaps[picture])]
             why = f"{the(thing)} is {sides[0]} of {the(other)} in picture 1"

@@ -29,6 +29,12 @@ _TEXT = """
     images d92ad7db4e48aa05, masks 9443d882d15d43aa, depth 6c707f3dc1875dd5
 """
 GOLDEN = dict(pair.split() for pair in _TEXT.split(","))
+#: Of all pictures of 24 examples of sequences, by mode: pictures, instance ids and depth.
+SEQUENCES = {
+    "time": "eaa735efa55e7d73 5709dba8597b007b e46b4af07d7498f9",
+    "views": "7cf5dcba6449d86e 1c8221db66c5b9e5 2adfcd2b65284ae9",
+    "change": "271e2b5cb2c0321d f5ac6bfdda133178 a81046c81f92ec68",
+}
 
 
 def digest(array) -> str:
@@ -48,6 +54,13 @@ def test_version_2_of_the_world_has_the_bytes_it_had():
     found |= {"images": digest(frames.rgb), "masks": digest(frames.ids), "depth": digest(frames.depth)}
     assert VERSION == 2
     assert found == GOLDEN
+
+
+@pytest.mark.parametrize("mode", SEQUENCES)
+def test_pictures_of_sequences_have_the_bytes_they_had(mode):
+    source = source_of(Settings(sequence=mode, entities=40, width=96, height=64))
+    frames = Raster().render(source.pictures(source.draw("train", np.arange(24))), 96, 64)
+    assert " ".join(map(digest, (frames.rgb, frames.ids, frames.depth))) == SEQUENCES[mode]
 
 
 TOWN = Settings(entities=3, n=12, val=4, test=4, width=32, height=32, shard=4)

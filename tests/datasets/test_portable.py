@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simtown.datasets.making.generate import generate
-from simtown.datasets.settings import Settings
+from simtown.datasets.settings import MODES, Settings
 from simtown.kernels import compiling
 from simtown.language.meaning.relations import RELATION_NAMES
 
@@ -26,6 +26,10 @@ SETTINGS = [
         jitter=1.0, masks=True, depth=True, phrasing="varied", shard=20,
     ),
     Settings(entities=30, n=28, val=14, test=0, width=64, height=32, relations=RELATION_NAMES),
+    *(
+        Settings(sequence=mode, entities=30, n=28, val=0, test=14, width=64, height=48, masks=True)
+        for mode in MODES
+    ),
 ]  # fmt: skip
 
 

@@ -101,6 +101,11 @@ def test_what_cannot_be_is_refused_before_anything_is_made(wrong):
         check_settings(Settings(**{**SMALL, "n": 8, "test": 4} | wrong))
 
 
+@pytest.mark.parametrize(("name", "crowd"), [("when", "6"), ("order", "4")])
+def test_eight_pictures_may_be_asked_about(name, crowd):
+    check_settings(Settings(**SMALL, sequence="time", questions=(name,), pictures=8, crowd=crowd))
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [({"pictures": 12}, "from 2 to 8, not 12"), ({"pictures": -3}, "from 2 to 8, not -3"),

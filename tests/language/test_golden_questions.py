@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simtown.datasets.settings import Settings
+from simtown.datasets.settings import MODES, Settings
 from simtown.datasets.source import source_of
 from simtown.language.asking.families import families
 
@@ -70,6 +70,7 @@ def recipes():
         for split in ("train", "test-composition"):
             held = ALL | {"hold_out": (rule,), "paint": "uniform", "test": COUNT, "val": 0}
             found[f"hold-out {rule}, {split}"] = (held, split)
+    found |= {f"sequences of {mode}": ({"sequence": mode}, "train") for mode in MODES}
     return {name: (Settings(**COMMON | changes), split) for name, (changes, split) in found.items()}
 
 

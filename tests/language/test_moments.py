@@ -16,7 +16,7 @@ from simtown.language.asking.sequences import REVERSED, SequenceRecipe, ask_sequ
 from simtown.language.meaning.answers import ANSWERS
 from simtown.language.meaning.evaluate import CLOSE, ILL_POSED, KNOWN, evaluate
 from simtown.language.meaning.moments import evaluate_shown, show
-from simtown.language.meaning.programs import decode, encode, parse, stored
+from simtown.language.meaning.programs import ENTITY, decode, encode, parse, stored
 from simtown.language.meaning.views import ENDS_ALIKE
 from simtown.scenes.placement import LEAST_VISIBLE
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle
@@ -146,12 +146,18 @@ def plain_first(shots, other, cameras):
     return None if None in truths[:begins] else begins
 
 
-def plain_nearest(shots, other):
+def plain_nearest(shots, other, cameras):
+    """The picture in which two are nearest by 0.5 m, both along the road and as the cameras see it."""
     if not all(a[5] and b[5] for a, b in zip(shots, other, strict=True)):
         return None
-    away = [abs(a[1] - b[1]) for a, b in zip(shots, other, strict=True)]
-    first, second = sorted(away)[:2]
-    return f"picture {away.index(first) + 1}" if second - first >= 0.5 else None
+    found = set()
+    for metres in (
+        [abs(a[1] - b[1]) for a, b in zip(shots, other, strict=True)],
+        [abs(seen_aside(*both)) for both in zip(shots, other, cameras, strict=True)],
+    ):
+        first, second = sorted(metres)[:2]
+        found.add(metres.index(first) if second - first >= 0.5 else None)
+    return None if None in found or len(found) > 1 else f"picture {found.pop() + 1}"
 
 
 def plain_seat(shots, cameras):
@@ -209,7 +215,7 @@ def plain_answer(form, shots, cameras):
         return None if None in truths else str(sum(truths))
     if form.name == "first":
         return plain_nearest(
-            *(meant(phrase) for phrase in (form.parts[0].parts[0], form.parts[0].parts[1].parts[0]))
+            *(meant(phrase) for phrase in (form.parts[0].parts[0], form.parts[0].parts[1].parts[0])), cameras
         )
     if form.name == "earlier":
         (one, stands), (other, _) = (
@@ -236,6 +242,18 @@ def test_answers_are_what_the_places_in_the_pictures_say(mode):
         assert plain_answer(decode(asked.program[row]), shots, cameras) == names[asked.answer[row]]
 
 
+def test_both_edges_of_alike_vehicles_have_one_order_from_the_left():
+    asked = ask_sequences(recipe("views", "match"), np.arange(32))
+    for row, program in enumerate(asked.program):
+        scenes = pictures(asked.sequence[row : row + 1], asked.order[row : row + 1])
+        kind = encode(decode(program))[-1] - ENTITY
+        box = unclipped_boxes(scenes.entity, scenes.pose, scenes.camera, 256, 144)[
+            :, scenes.entity[0] == kind
+        ]
+        for shot in (0, -1):
+            assert (box[shot, :, 0].argsort() == box[shot, :, 2].argsort()).all()
+
+
 @pytest.mark.parametrize("mode", COUNTS)
 def test_an_example_depends_on_its_number_alone(mode):
     own = recipe(mode)
@@ -251,7 +269,7 @@ def test_direction_cannot_be_told_from_the_places_of_one_picture():
     asked = ask_sequences(recipe("time", "backs"), np.arange(3000))
     assert (asked.shared == REVERSED).all()
     motion = asked.sequence.motion[::2, :, 0]
-    kinds = np.array([encode(decode(program))[-1] - 2000 for program in asked.program[::2]])
+    kinds = np.array([encode(decode(program))[-1] - ENTITY for program in asked.program[::2]])
     slot = (asked.sequence.street.entity[::2] == kinds[:, None]).argmax(axis=1)
     rows = np.arange(len(slot))
     x = pictures(asked.sequence[::2]).pose[::4, :, 0][rows, slot]

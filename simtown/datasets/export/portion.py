@@ -20,6 +20,7 @@ from simtown.core.portable_png import png_bytes
 from simtown.datasets.reading.reader import Dataset, asked_of
 from simtown.render.renderers import make_renderer
 from simtown.scenes.scene import SceneBatch
+from simtown.scenes.sequence import seconds_shown
 from simtown.scenes.weather import WEATHERS
 
 #: The folder of an export's parts, which is removed before the export appears.
@@ -95,6 +96,11 @@ class ExportBatch:
         """The picture of an example as PNG, or the pictures of a sequence in the order that it shows."""
         pictures = self.columns["images"][row]
         return [png_bytes(picture) for picture in pictures.reshape(-1, *pictures.shape[-3:])]
+
+    def seconds(self, row: int) -> list[float]:
+        """The seconds of the pictures of a sequence as they are shown, from the first one on."""
+        seconds, order = self.columns["scene/seconds"][row], self.columns["order"][row]
+        return [plain(second) for second in seconds_shown(seconds, order)]
 
     def write_pictures(self, folder: Path, pattern: str) -> Iterator[tuple[int, int, str]]:
         """Write each picture as PNG; yields its first row, its number, and its file's name by a `pattern`."""

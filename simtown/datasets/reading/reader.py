@@ -32,7 +32,7 @@ from simtown.datasets.settings import SPLITS
 from simtown.language.meaning.programs import decode
 from simtown.language.meaning.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch, plausible
-from simtown.scenes.sequence import stored_pictures
+from simtown.scenes.sequence import seconds_shown, stored_pictures
 
 #: The columns that hold a latent scene.
 SCENE_COLUMNS: tuple[str, ...] = tuple(f"scene/{f.name}" for f in fields(SceneBatch))
@@ -539,10 +539,9 @@ def _sequence_of(row: Any) -> dict[str, Any]:
     """The scenes and seconds of an example of sequences, by the names of :class:`Example`."""
     columns = {name: row[name][None] for name in row.dtype.names if name == "order" or "/" in name}
     shown = stored_pictures(columns)
-    seconds = row["scene/seconds"][row["order"]]
     return {
         "scenes": tuple(map(shown.scene, range(len(shown)))),
-        "seconds": tuple(np.abs(seconds - seconds[0]).tolist()),
+        "seconds": tuple(seconds_shown(row["scene/seconds"], row["order"]).tolist()),
     }
 
 

@@ -87,10 +87,10 @@ def _passing(
     """Places at the anchor moment, (n, m), and two motions, (n, m, 3), of vehicles that pass or that, from
     the same place, stand or stay on their side.
     """
-    count, apart = seconds.shape[1], (seconds[:, 1] - seconds[:, 0])[:, None]
+    apart = (seconds[:, 1] - seconds[:, 0])[:, None]
     way = np.where(u[..., 7] < 0.5, 1, -1)
     before, after = (_APART[0] + (_APART[1] - _APART[0]) * u[..., k] for k in (4, 5))
-    lasts = (0.5 + 0.5 * u[..., 6]) * max(1, (count - 1) // 2) * apart
+    lasts = (0.5 + 0.5 * u[..., 6]) * apart  # so no picture shows it beside the one that stands
     change = np.where(early, seconds[:, :1] + lasts, seconds[:, -1:] - lasts)
 
     def motion(metres: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ import numpy as np
 
 from simtown.assets.entities import ENTITIES
 from simtown.core.streams import Draws
-from simtown.language.asking.meeting import draw_meeting, place_meeting
+from simtown.language.asking.meeting import Meeting, draw_meeting, place_meeting
 from simtown.language.asking.moving import (
     EDIT_DRAWS,
     MOTION_DRAWS,
@@ -51,6 +51,7 @@ from simtown.language.asking.viewing import (
     draw_cameras,
     draw_corners,
     draw_seats,
+    places_agree,
 )
 from simtown.language.meaning.evaluate import KNOWN, Values
 from simtown.language.meaning.limits import TURNED_PIXELS
@@ -232,12 +233,15 @@ class _Search:
         self.visible = np.zeros((2, n, count, asking.world.most), np.float32)
         self.values = [Values.empty(n) for _ in range(2)]
         self.tried = np.zeros((n, 2), np.int64)
+        self.named = np.full((n, 3), -1)
 
     def run(self) -> None:
         """Draw words and streets until every pair has its sequences. Raises ImpossibleError."""
         waiting = np.arange(len(self.pairs))
         for epoch in range(WORDS):
-            word_questions(self.recipe.asking, [self.questions[i] for i in waiting.tolist()], epoch)
+            questions = [self.questions[i] for i in waiting.tolist()]
+            word_questions(self.recipe.asking, questions, epoch)
+            self.named[waiting] = np.reshape([_named(question) for question in questions], (-1, 3))
             for turn in range(STREETS // TOGETHER):
                 if not len(waiting):
                     return
@@ -298,8 +302,7 @@ class _Search:
 
     def _slots(self, street: SceneBatch, rows: np.ndarray) -> np.ndarray:
         """(k, 3) slots of the vehicles that questions name, in order, -1 if there are no more."""
-        asked, place = np.unique(rows, return_inverse=True)
-        kinds = np.array([_named(self.questions[row]) for row in asked.tolist()])[place]
+        kinds = self.named[rows]
         slots = (street.entity[:, None] == kinds[..., None]).argmax(axis=2)
         return np.where(kinds >= 0, slots, -1)
 
@@ -314,25 +317,55 @@ class _Search:
         u = draws[0].reshape(n, vehicles, MOTION_DRAWS)
         one, two, asked = self._motions(street, rows, u, draws[1].reshape(u.shape))
         two = np.where(asked[..., None] & ~back[:, None, None], two, one)
-        for _, own in self._meeting(rows):
-            one[own] = two[own] = 0
+        passing = np.zeros((n, vehicles, vehicles), dtype=bool)
+        meetings = [
+            (own, *self._meet(deed, street[own], rows[own], u[own])) for deed, own in self._meeting(rows)
+        ]
+        for own, meeting, numbers in meetings:
+            one[own], two[own], u[own] = meeting.one, meeting.other, numbers
+            passing[own] = (meeting.lane >= 0)[..., None] & (meeting.lane == -1)[:, None]
+        passing[self.deed[rows] == "nears"] = False
         moved = [travel(motion, seconds) for motion in (one, two)]
         entity = street.entity.astype(np.int64)
-        met = np.isin(self.deed[rows], MEETINGS)[:, None]
+        met = (self.deed[rows] == "passes")[:, None]
         pose = draw_places(u, entity, street.camera, moved, asked, (asked & ~back[:, None]) | met)
-        for deed, own in self._meeting(rows):
-            answers = np.stack([answer[rows[own]] for answer in (self.answer, self.twin)], axis=1)
-            meeting = draw_meeting(
-                deed, u[own], entity[own], self._slots(street[own], rows[own]), answers, seconds[own]
-            )
-            one[own], two[own] = meeting.one, meeting.other
-            found = place_meeting(meeting, u[own], entity[own], street.camera[own], seconds[own])
+        for own, meeting, numbers in meetings:
+            found = place_meeting(meeting, numbers, entity[own], street.camera[own], seconds[own])
             pose[own] = np.where(np.isnan(found), pose[own], found)
         still = Sequence.still(replace(street, pose=pose), self.recipe.pictures)
         first, second = (replace(still, motion=motion, seconds=seconds) for motion in (one, two))
         fits = keep_apart(entity, pose, one, seconds) & keep_apart(entity, pose, two, seconds)
+        tried = np.flatnonzero(fits & passing.any(axis=(1, 2)))
+        fits[tried] = self._passes_seen(first[tried], passing[tried])
         shared = np.where(back, REVERSED, (seconds == 0).argmax(axis=1)).astype(np.uint8)
         return _Pairs(first, second, shared), fits
+
+    def _meet(
+        self, deed: str, street: SceneBatch, rows: np.ndarray, u: np.ndarray
+    ) -> tuple[Meeting, np.ndarray]:
+        """Meetings, and the numbers `u` of vehicles. Those that choose lanes are the pair's, so lanes
+        do not depend on the answers for which a street is found. Those of "order" are always yes and no.
+        """
+        answers = np.stack([answer[rows] for answer in (self.answer, self.twin)], axis=1)
+        lane = self.recipe.asking.stream("lane").uniform(self.pairs[rows], 2)
+        numbers, one_for_all = u.copy(), deed != "order"
+        if one_for_all:
+            numbers[..., 0] = lane[:, :1]
+        slots, seconds = self._slots(street, rows), self.seconds[rows]
+        meeting = draw_meeting(deed, numbers, street.entity.astype(np.int64), slots, answers, seconds)
+        stands, others = meeting.lane == -1, (meeting.lane == -2) & (street.entity >= 0)
+        if one_for_all:
+            in_turn = (lane[:, 1:] + 0.5 * np.cumsum(others, axis=1)) % 1
+            numbers[..., 0] = np.select([stands, others], [u[..., 0], in_turn], lane[:, :1])
+        return meeting, numbers
+
+    def _passes_seen(self, sequence: Sequence, passing: np.ndarray) -> np.ndarray:
+        """(k,) bool, whether the first and the last picture show what is asked: whether some vehicles, the
+        second axis of (k, v, v) bool, pass those of the third. In other streets nothing else need be tried.
+        """
+        ends = np.tile([0, self.recipe.pictures - 1], (len(sequence), 1))
+        truth = show(sequence, ends).meetings["passes"][:, -1]
+        return np.asarray((~passing | (truth != 0)).all(axis=(1, 2)))
 
     def _meeting(self, rows: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
         """What vehicles do to one that stands, and the places of the pairs that ask for it."""
@@ -424,6 +457,11 @@ class _Search:
                 fits[own] &= beside_free(street[own], goals[0].slot, lane < 0.5)
             if deed == "place":
                 other.cameras[own, -1] = draw_corners(other_u[own], street.camera[own])[:, -1]
+                for sequence, goal, numbers in ((one, goals[0], u), (other, goals[1], other_u)):
+                    wrong = own[~places_agree(sequence[own], goal)]
+                    mirrored = numbers[wrong] * (-1, 1, 1) + (1, 0, 0)
+                    sequence.cameras[wrong, -1] = draw_corners(mirrored, street.camera[wrong])[:, -1]
+                    fits[own] &= places_agree(sequence[own], goal)
             if deed == "moment":
                 last = np.maximum(one.seconds[own], other.seconds[own])
                 fits[own] &= keep_apart(

@@ -8,6 +8,7 @@ import numpy as np
 
 from simtown.language.asking.moving import Goal
 from simtown.language.meaning.limits import LANE_EDGE
+from simtown.language.meaning.moments import show
 from simtown.scenes.camera import Camera
 from simtown.scenes.placement import GAP, half_sizes
 from simtown.scenes.scene import SceneBatch
@@ -57,6 +58,20 @@ def draw_corners(u: np.ndarray, base: np.ndarray) -> np.ndarray:
     cameras[..., 1:3] += np.array(_CORNER_ROOM) * (2 * u[..., 1:] - 1)
     cameras[..., 3] = cameras[..., 0] / (_LOOKS_AT - cameras[..., 1])
     return cameras.astype(np.float32)
+
+
+def places_agree(sequence: Sequence, goal: Goal) -> np.ndarray:
+    """(n,) bool, whether the leftmost in the first picture of vehicles alike has its place in the last one,
+    were nothing hidden.
+    """
+    street, count = sequence.street, sequence.seconds.shape[1]
+    n, vehicles = street.entity.shape
+    ends = np.tile([0, count - 1], (n, 1))
+    first, last = (
+        show(sequence, order, np.ones((n, 2, vehicles))).deeds["place"] for order in (ends[:, ::-1], ends)
+    )
+    alike = street.entity == street.entity[np.arange(n), goal.slot][:, None]
+    return np.asarray((alike & (first == 0) & (last == goal.answer[:, None])).any(axis=1))
 
 
 def draw_seats(u: np.ndarray, sequence: Sequence, goal: Goal) -> np.ndarray:

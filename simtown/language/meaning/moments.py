@@ -119,7 +119,7 @@ def show(sequence: Sequence, order: np.ndarray, visible: np.ndarray | None = Non
         "change": _change(entity, pose, paint),
         "camera": _camera_step(camera[:, 0], camera[:, -1]),
         "seat": _seat(entity, pose, camera, seen),
-        "place": _place(entity[:, -1], aside[:, -1], seen[:, -1]),
+        "place": _place(entity[:, -1], aside, box.reshape(*visible.shape, 4), seen[:, -1]),
         "moment": _one_moment(x, seen),
     }
     ends = seen[:, 0] & seen[:, -1]
@@ -150,12 +150,12 @@ def meetings_of(x: np.ndarray, aside: np.ndarray, seen: np.ndarray) -> dict[str,
     far = np.minimum(np.abs(gap), np.abs(aside)) >= PASSED
     side = np.sign(gap) * (agree & far & both)
     passes = -side * side[:, :1]
-    away = np.abs(gap)
-    first, second = np.sort(away, axis=1)[:, :2].swapaxes(0, 1)
-    clear = (
-        both.all(axis=1) & (second - first >= PASSED) & (away.argmin(axis=1) == np.abs(aside).argmin(axis=1))
-    )
-    nears = np.where(away == first[:, None], 1, -1) * clear[:, None]
+    away, seen_away = np.abs(gap), np.abs(aside)
+    clear = both.all(axis=1) & (away.argmin(axis=1) == seen_away.argmin(axis=1))
+    for metres in (away, seen_away):
+        first, second = np.sort(metres, axis=1)[:, :2].swapaxes(0, 1)
+        clear &= second - first >= PASSED
+    nears = np.where(away == away.min(axis=1, keepdims=True), 1, -1) * clear[:, None]
     return {
         name: np.where(own, -1, truth).astype(np.int8)
         for name, truth in zip(MEETINGS, (passes, nears), strict=True)
@@ -186,13 +186,19 @@ def _seat(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, seen: np.nda
     return np.where((others == 1) & own.any(axis=1) & has_front()[entity[:, 0]], own.argmax(axis=1), -1)
 
 
-def _place(kind: np.ndarray, aside: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """(n, v) the place from the left of each vehicle among those of its kind in a picture; -1 unless all are
-    seen, and it is apart from the others.
+def _place(kind: np.ndarray, aside: np.ndarray, box: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """(n, v) the place from the left of each vehicle among those of its kind in the last picture; -1 unless
+    all are seen, it is apart from the others, and there and in the first picture both edges of their outlines
+    are in the same order as their middles.
     """
     rivals = (kind[:, :, None] == kind[:, None]) & ~np.eye(kind.shape[1], dtype=bool)
-    clear = (~rivals | ((np.abs(aside) >= PLACED) & seen[:, None])).all(axis=2) & seen
-    return np.where(clear, (rivals & (aside > 0)).sum(axis=2), -1)
+    ends = [0, -1]
+    edges = box[:, ends][..., [0, 2]]
+    right = edges[:, :, :, None] > edges[:, :, None]
+    agree = (right == (aside[:, ends] > 0)[..., None]).all(axis=(1, 4))
+    last = aside[:, -1]
+    clear = (~rivals | (agree & (np.abs(last) >= PLACED) & seen[:, None])).all(axis=2) & seen
+    return np.where(clear, (rivals & (last > 0)).sum(axis=2), -1)
 
 
 def _pace(sequence: Sequence, order: np.ndarray, seen: np.ndarray) -> np.ndarray:

@@ -38,7 +38,7 @@ from observers import key, opened  # noqa: E402
 ENVIRONMENTS = os.environ.get("SIMTOWN_HARNESSES")
 #: The command of each harness in its environment's bin, and how many observers it runs at once.
 COMMANDS = {
-    "lmms-eval": "lmms-eval --include_path {export} --tasks town_test --model observer "
+    "lmms-eval": "lmms-eval --include_path {export} --tasks {task} --model {model} "
     "--model_args name={names} --output_path {out}/{names}",
     "vlmevalkit": "python -m observers_vlmeval {export}/run.py --data town_test --model {names} "
     "--work-dir {out}",
@@ -122,11 +122,11 @@ def shares(town, questions, replies):
     return result
 
 
-def reported(form, out, name):
+def reported(form, out, name, task="town_test"):
     """What a harness reports of an observer."""
     if form == "lmms-eval":
         (path,) = (out / name).rglob("*_results.json")
-        numbers = json.loads(path.read_text())["results"]["town_test"]
+        numbers = json.loads(path.read_text())["results"][task]
         return {metric: numbers[f"{metric},none"] for metric in METRICS if f"{metric},none" in numbers}
     if form == "vlmevalkit":
         return json.loads((out / name / f"{name}_town_test_score.json").read_text())
@@ -164,27 +164,56 @@ def observed(folder, questions, said):
     return {"OBSERVERS": str(folder / "observers.json"), "PYTHONPATH": f"{OBSERVERS}:{entry.parent}"}
 
 
+def run(form, exports, folder, environment, names, **words):
+    """Run a harness on an export of the test split, with some observers; returns where its reports are."""
+    if not ENVIRONMENTS:
+        pytest.skip("the harnesses' packages: SIMTOWN_HARNESSES=FOLDER, of benchmarks/harnesses.py")
+    bin, out = Path(ENVIRONMENTS, form, "bin"), folder / "out"
+    for some in [[name] for name in names] if form == "lmms-eval" else [names]:
+        joined = ",".join(f"observer/{name}" for name in some) if form == "inspect" else " ".join(some)
+        program, *parts = COMMANDS[form].split(" ")
+        parts = " ".join(parts).format(export=exports(form), names=joined, out=out, **words).split()
+        done = subprocess.run([bin / program, *parts], env=environment, cwd=folder, capture_output=True)
+        assert done.returncode == 0, (done.stdout + done.stderr).decode()
+    return out
+
+
+def compare(town, questions, said, report, *columns):
+    """Compare what a harness reports of each observer with what simtown computes, and note both."""
+    with open(Path(ENVIRONMENTS, "reports.csv"), "a", encoding="utf-8") as file:
+        for name, replies in said.items():
+            told, computed = report(name), shares(town, questions, replies)
+            for metric, value in computed.items():
+                row = (*columns, name, len(replies), metric, f"{told[metric]:.4f}", f"{value:.4f}")
+                csv.writer(file, lineterminator="\n").writerow(row)
+            assert told == pytest.approx(computed, abs=1e-6), (columns, name)
+
+
 @pytest.mark.parametrize("form", COMMANDS)
 def test_the_harness_reports_what_simtown_computes(
     form, town, questions, said, exports, tmp_path, request, offline
 ):
-    if not ENVIRONMENTS:
-        pytest.skip("the harnesses' packages: SIMTOWN_HARNESSES=FOLDER, of benchmarks/harnesses.py")
-    bin, out = Path(ENVIRONMENTS, form, "bin"), tmp_path / "out"
     environment = offline | observed(tmp_path, questions, said)
-    for names in [[name] for name in said] if form == "lmms-eval" else [list(said)]:
-        joined = ",".join(f"observer/{name}" for name in names) if form == "inspect" else " ".join(names)
-        program, *words = COMMANDS[form].replace("{out}", str(out)).split()
-        words = " ".join(words).format(export=exports(form), names=joined).split()
-        done = subprocess.run([bin / program, *words], env=environment, cwd=tmp_path, capture_output=True)
-        assert done.returncode == 0, (done.stdout + done.stderr).decode()
+    out = run(form, exports, tmp_path, environment, [*said], task="town_test", model="observer")
     part = request.node.callspec.params["town"]
-    with open(Path(ENVIRONMENTS, "reports.csv"), "a", encoding="utf-8") as file:
-        for name, replies in said.items():
-            report, computed = reported(form, out, name), shares(town, questions, replies)
-            for metric, value in computed.items():
-                file.write(f"{form},{part},{name},{len(replies)},{metric},{report[metric]:.4f},{value:.4f}\n")
-            assert report == pytest.approx(computed, abs=1e-6), (form, name)
+    compare(town, questions, said, lambda name: reported(form, out, name), form, part)
+
+
+@pytest.mark.parametrize("town", ["sequences"], indirect=True)
+@pytest.mark.parametrize("model", ["observer", "chatting"])
+def test_lmms_eval_shows_frames_with_their_seconds(model, town, questions, said, exports, tmp_path, offline):
+    asked = []
+    for (pictures, text, gold), example in zip(questions, town.test, strict=True):
+        *others, last = seconds = [f"{second:g}" for second in example.seconds]
+        head = f"These are frames of a video, at {', '.join(others)} and {last} seconds."
+        if model == "chatting":
+            head = "\n".join(f"<{second} seconds>" for second in seconds)
+        asked.append((pictures, f"{head}\n{text}", gold))
+    environment = offline | observed(tmp_path, asked, said)
+    task = "town_test_video"
+    out = run("lmms-eval", exports, tmp_path, environment, [*said], task=task, model=model)
+    part = f"sequences as video ({'messages' if model == 'chatting' else 'pictures'})"
+    compare(town, questions, said, lambda name: reported("lmms-eval", out, name, task), "lmms-eval", part)
 
 
 @pytest.mark.parametrize("form", COMMANDS)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import runpy
 import sys
 from base64 import b64decode
 
@@ -87,3 +88,20 @@ def test_formats_of_single_pictures_refuse_sequences(sequences, tmp_path, name):
     with pytest.raises(ValueError, match="single pictures"):
         export(sequences, name, ["test"], tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_frames_of_a_video_stand_behind_their_seconds(sequences, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    export(sequences, "lmms-eval", ["test"], out)
+    assert (out / "town_test_video.yaml").exists()
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    utils = runpy.run_path(str(out / "utils.py"))
+    (table,) = (out / "data").glob("test*")
+    for row, example in zip(pq.read_table(table).to_pylist(), sequences.test, strict=True):
+        doc = row | {"images": [Image.open(io.BytesIO(image["bytes"])) for image in row["images"]]}
+        (message,) = utils["video"](doc)
+        *frames, question = message["content"]
+        times = [float(part["text"][1:].split()[0]) for part in frames[::2]]
+        assert times == pytest.approx(example.seconds, abs=1e-4)
+        assert (np.stack([part["url"] for part in frames[1::2]]) == example.image).all()
+        assert utils["video_question"](doc).endswith(question["text"])

@@ -23,6 +23,20 @@ def question(doc: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None) -> s
     return str(doc["question"])
 
 
+def video_question(doc: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None) -> str:
+    """The text for models that get the frames of a video as pictures."""
+    *others, last = (f"{second:g}" for second in doc["seconds"])
+    return f"These are frames of a video, at {', '.join(others)} and {last} seconds.\n{question(doc)}"
+
+
+def video(doc: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None) -> list[dict[str, Any]]:
+    """The message for models that chat: each frame behind its time, as lmms-eval marks frames of videos."""
+    content: list[dict[str, Any]] = []
+    for second, frame in zip(doc["seconds"], picture(doc), strict=True):
+        content += [{"type": "text", "text": f"<{second:g} seconds>"}, {"type": "image", "url": frame}]
+    return [{"role": "user", "content": [*content, {"type": "text", "text": question(doc)}]}]
+
+
 def results(doc: Mapping[str, Any], replies: Sequence[str]) -> dict[str, Any]:
     """The metrics of a reply; :func:`pair` and :func:`group` put twins together."""
     row = score(replies[0], doc, ANSWERS)
