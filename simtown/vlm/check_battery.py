@@ -15,14 +15,15 @@ from simtown.vlm.check_verdicts import (
     CANNOT_TELL,
     DELIVERED,
     LOOKS,
+    MANY,
     NOT_DELIVERED,
     PairRow,
     Verdict,
     add_interval,
+    is_doubtful,
     is_too_hard,
     judge,
     smallest_seen,
-    solved,
 )
 from simtown.vlm.vision_model import Query, Said, VisionModel, normalise
 
@@ -30,8 +31,10 @@ from simtown.vlm.vision_model import Query, Said, VisionModel, normalise
 SIDE = 448
 #: Questions that are asked again, one at a time.
 REPEATED = 8
-#: Lengths of vehicles in adaptive probes: the first, the least and the largest. They change by a factor of 2.
-_FIRST, _LEAST, _MOST = 12, 3, 96
+#: Lengths of vehicles in adaptive probes, and the place of the first.
+_LENGTHS, _FIRST = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96), 3
+#: Shares of the pairs of a length that are solved if it is seen, and that are not if it is not seen.
+_SEEN, _UNSEEN = 0.75, 0.4
 #: Pairs of an adaptive probe at a new length.
 _STEP = 2
 #: Difference from which on a probe is asked further before others.
@@ -78,30 +81,45 @@ class Battery:
         """Whether the model can be given what a probe needs."""
         return not probe.needs or bool(getattr(self.model, probe.needs))
 
-    def plan(self, name: str, numbers: Iterable[int], pixels: int) -> dict[str, Query]:
-        """Add pairs to a probe, and give those of their questions that lack a reply."""
-        probe, fresh = PROBES[name], dict[str, Query]()
-        for number in numbers:
-            stage = EmptyStreet(number, SIDE, pixels)
-            test, control = probe.test(stage), probe.control(stage)
-            self.pairs.setdefault(name, []).append((test, control, pixels))
-            fresh |= {query.key: query for query in (*test, *control) if query.key not in self.said}
-        return fresh
+    def plan(self, name: str, rows: Sequence[PairRow]) -> dict[str, Query]:
+        """Add pairs to a probe with some rows, or the control to those in doubt; gives what to ask."""
+        probe, pixels = PROBES[name], self.length(name, rows)
+        pairs = self.pairs.setdefault(name, [])
+        rows = [row for row in rows if row.pixels == pixels]
+        is_doubted = bool(rows) and is_doubtful(rows)
+        done = sum(own[2] == pixels for own in pairs)
+        if not is_doubted or all(row.control for row in rows):
+            looks = (_STEP, *LOOKS) if probe.is_adaptive else LOOKS
+            for number in range(done, min(look for look in looks if look > done)):
+                stage = EmptyStreet(number, SIDE, pixels)
+                pairs.append((probe.test(stage), probe.control(stage), pixels))
+                done += 1
+        own = [pair for pair in pairs if pair[2] == pixels]
+        asked = [query for test, control, _ in own for query in test]
+        if is_doubted or done >= MANY:
+            asked += [query for test, control, _ in own for query in control]
+        return {query.key: query for query in asked if query.key not in self.said}
 
     def rows(self) -> dict[str, list[PairRow]]:
         """What became of the pairs of each probe, without those of which a question was refused."""
 
-        def outcome(pair: Pair) -> tuple[bool, bool]:
-            return self.right[pair[0].key], self.right[pair[1].key]
+        def outcome(pair: Pair) -> tuple[bool, bool] | None:
+            keys = [query.key for query in pair]
+            return (self.right[keys[0]], self.right[keys[1]]) if self.right.keys() >= {*keys} else None
 
         return {
             name: [
-                PairRow(outcome(test), outcome(control), pixels)
+                PairRow(answers, outcome(control), pixels)
                 for test, control, pixels in pairs
-                if not any(self.said[query.key].refused for query in (*test, *control))
+                if (answers := outcome(test))
+                and not any(self.was_refused(query.key) for query in (*test, *control))
             ]
             for name, pairs in self.pairs.items()
         }
+
+    def was_refused(self, key: str) -> bool:
+        """Whether a question was asked and refused."""
+        return key in self.said and self.said[key].refused
 
     def judge(self) -> dict[str, list[PairRow]]:
         """Judge all probes, adaptive ones at the length that tells most; gives the rows that were judged."""
@@ -112,9 +130,14 @@ class Battery:
         judge([*self.verdicts.values()], rows)
         return rows
 
+    def is_suspect(self, name: str, rows: Sequence[PairRow]) -> bool:
+        """Whether a probe is in doubt, or still looks for its length."""
+        own = [row for row in rows if row.pixels == self.length(name, rows)]
+        return bool(rows) and (len(own) < LOOKS[0] or is_doubtful(own))
+
     def length(self, name: str, rows: Sequence[PairRow]) -> int:
         """The length of a probe's next vehicles."""
-        return next_length(rows) if PROBES[name].is_adaptive else _FIRST
+        return next_length(rows) if PROBES[name].is_adaptive else _LENGTHS[_FIRST]
 
 
 def ask_battery(model: VisionModel, most: int, bar: Any = lambda count: None) -> Battery:
@@ -132,14 +155,12 @@ def ask_battery(model: VisionModel, most: int, bar: Any = lambda count: None) ->
     rows: dict[str, list[PairRow]] = {}
     while still_open and battery.verdicts["picture"].verdict != NOT_DELIVERED:
         # what looks lost is decided before the rest gets more questions
-        suspects = [name for name in still_open if battery.verdicts[name].difference >= _SUSPECT]
+        suspects = [name for name in still_open if battery.is_suspect(name, rows.get(name, ()))]
+        suspects.sort(key=lambda name: battery.verdicts[name].p)
         planned: dict[str, Query] = {}
         for name in suspects or [*still_open]:
             before = battery.pairs.get(name, [])[:]
-            pixels = battery.length(name, rows.get(name, ()))
-            done = sum(length == pixels for *_, length in before)
-            looks = (_STEP, *LOOKS) if PROBES[name].is_adaptive else LOOKS
-            fresh = battery.plan(name, range(done, min(look for look in looks if look > done)), pixels)
+            fresh = battery.plan(name, rows.get(name, ()))
             if len(battery.said) + len({*planned, *fresh}) > battery.most:
                 battery.pairs[name] = before
                 still_open.remove(name)
@@ -164,20 +185,18 @@ def _is_worth_more(own: Verdict, rows: Sequence[PairRow]) -> bool:
 
 
 def next_length(rows: Sequence[PairRow]) -> int:
-    """The length of the next vehicles: smaller while both pairs are solved, larger if the control is not."""
-    length = _FIRST
-    while own := [row for row in rows if row.pixels == length]:
-        test, control = (share.mean() for share in solved(own))
-        if control <= 0.25:
-            larger = min(2 * length, _MOST)
-            if larger == length or any(row.pixels == larger for row in rows):
-                return larger
-            length = larger
-        elif min(test, control) >= 0.75 and length > _LEAST:
-            length //= 2
-        else:
-            break
-    return length
+    """The length of the next vehicles: smaller while they are seen, larger while they are not."""
+    solved: dict[int, list[bool]] = {}
+    for row in rows:  # the control says whether they are seen, where it was asked
+        solved.setdefault(row.pixels, []).append((row.control or row.test) == (True, True))
+    doubtful = {row.pixels for row in rows if not row.control}
+    place = min(map(_LENGTHS.index, solved), default=_FIRST)
+    share = {pixels: sum(own) / len(own) for pixels, own in solved.items()}
+    if share.get(_LENGTHS[place], 0) >= _SEEN:
+        return _LENGTHS[max(place - 2, 0)]
+    while share.get(_LENGTHS[place], 1) <= _UNSEEN and _LENGTHS[place] not in doubtful and place + 1 < len(_LENGTHS):
+        place += 1
+    return _LENGTHS[place]
 
 
 def ask_again(battery: Battery, bar: Any) -> None:
@@ -262,10 +281,11 @@ def _found(battery: Battery, own: Verdict, probe: Probe, rows: Sequence[PairRow]
         few = own.control < 0.5
         words = "the model solves too few of the controls" if few else "undecided: a part may be lost"
     if own.probe == "resolution" and rows:
-        rows = battery.rows()[own.probe]
-        lengths = [row.pixels for row in rows]
-        large = smallest_seen(lengths, [row.test[0] for row in rows])
-        small = smallest_seen(lengths, [row.control[0] for row in rows])
-        sides = f"in a picture of {2 * SIDE}: {large}; of {SIDE // 2}: {small}"
-        words = f"{words}; smallest vehicle that is seen {sides}".removeprefix("; ")
+        every = battery.rows()[own.probe]
+        seen = {
+            2 * SIDE: [(row.pixels, row.test[0]) for row in every],
+            SIDE // 2: [(row.pixels, row.control[0]) for row in every if row.control],
+        }
+        sides = [f"{smallest_seen(*zip(*own, strict=True))} in a picture of {side}" for side, own in seen.items() if own]
+        words = f"{words}; smallest vehicle that is seen: {', '.join(sides)}".removeprefix("; ")
     return words
