@@ -34,7 +34,7 @@ REPEATED = 8
 #: Lengths of vehicles in adaptive probes, and the place of the first.
 _LENGTHS, _FIRST = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96), 3
 #: Shares of the pairs of a length that are solved if it is seen, and that are not if it is not seen.
-_SEEN, _UNSEEN = 0.75, 0.4
+_SEEN, _UNSEEN = 0.75, 0.45
 #: Pairs of an adaptive probe at a new length.
 _STEP = 2
 #: Difference from which on a probe is asked further before others.
@@ -156,7 +156,7 @@ def ask_battery(model: VisionModel, most: int, bar: Any = lambda count: None) ->
     while still_open and battery.verdicts["picture"].verdict != NOT_DELIVERED:
         # what looks lost is decided before the rest gets more questions
         suspects = [name for name in still_open if battery.is_suspect(name, rows.get(name, ()))]
-        suspects.sort(key=lambda name: battery.verdicts[name].p)
+        suspects = sorted(suspects, key=lambda name: battery.verdicts[name].test)[:1]
         planned: dict[str, Query] = {}
         for name in suspects or [*still_open]:
             before = battery.pairs.get(name, [])[:]
@@ -194,7 +194,11 @@ def next_length(rows: Sequence[PairRow]) -> int:
     share = {pixels: sum(own) / len(own) for pixels, own in solved.items()}
     if share.get(_LENGTHS[place], 0) >= _SEEN:
         return _LENGTHS[max(place - 2, 0)]
-    while share.get(_LENGTHS[place], 1) <= _UNSEEN and _LENGTHS[place] not in doubtful and place + 1 < len(_LENGTHS):
+    while (
+        share.get(_LENGTHS[place], 1) <= _UNSEEN
+        and _LENGTHS[place] not in doubtful
+        and place + 1 < len(_LENGTHS)
+    ):
         place += 1
     return _LENGTHS[place]
 
@@ -286,6 +290,10 @@ def _found(battery: Battery, own: Verdict, probe: Probe, rows: Sequence[PairRow]
             2 * SIDE: [(row.pixels, row.test[0]) for row in every],
             SIDE // 2: [(row.pixels, row.control[0]) for row in every if row.control],
         }
-        sides = [f"{smallest_seen(*zip(*own, strict=True))} in a picture of {side}" for side, own in seen.items() if own]
+        sides = [
+            f"{smallest_seen(*zip(*own, strict=True))} in a picture of {side}"
+            for side, own in seen.items()
+            if own
+        ]
         words = f"{words}; smallest vehicle that is seen: {', '.join(sides)}".removeprefix("; ")
     return words

@@ -24,8 +24,8 @@ from simtown.complexity.intervals import paired_difference
 LOOKS = (4, 6, 8, 12, 16, 24)
 #: Pairs before which no probe is called not delivered.
 MANY = 8
-#: Levels of the tests: 3 % and 5 % for all numbers of pairs together. Fewer pairs than MANY cannot show a loss.
-_DELIVERED_LEVEL, _LOST_LEVEL = 0.03 / len(LOOKS), 0.05 / sum(look >= MANY for look in LOOKS)
+#: Levels of the tests: 3 % for all numbers of pairs together. Fewer pairs than MANY cannot show a loss.
+_DELIVERED_LEVEL, _LOST_LEVEL = 0.03 / len(LOOKS), 0.03 / sum(look >= MANY for look in LOOKS)
 #: Probability that guesses are right so often above which a probe is in doubt: its control is asked then.
 _DOUBT = 0.06
 #: Share of a control's pairs that a model solves which can tell.
@@ -164,7 +164,9 @@ def _chances(solved: int, wrong: int, pairs: int) -> dict[tuple[int, int], float
 
 def _table(rows: Sequence[PairRow]) -> Table:
     """The counts of a probe and its control; one that was not asked is taken to do as well as the probe."""
-    return Table(_counted(row.test for row in rows), _counted(row.control or row.test for row in rows), len(rows))
+    return Table(
+        _counted(row.test for row in rows), _counted(row.control or row.test for row in rows), len(rows)
+    )
 
 
 def corrected(tables: Sequence[Table]) -> list[float]:
@@ -209,7 +211,9 @@ def is_too_hard(own: Verdict) -> bool:
 def add_interval(own: Verdict, rows: Sequence[PairRow]) -> None:
     """Fill the 95 % interval of a verdict's difference."""
     if own.difference == own.difference:
-        found = paired_difference([row.control == (True, True) for row in rows], [all(row.test) for row in rows])
+        found = paired_difference(
+            [row.control == (True, True) for row in rows], [all(row.test) for row in rows]
+        )
         own.low, own.high = found["low"], found["high"]
 
 
