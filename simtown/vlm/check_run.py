@@ -16,7 +16,7 @@ from simtown.core.progress import Bars, no_bars
 from simtown.core.version import __version__
 from simtown.language.words.replies import read_reply
 from simtown.probes.model_names import without_folders
-from simtown.vlm.check_battery import SIDE, Battery, ask_again, ask_battery, finish, is_again
+from simtown.vlm.check_battery import SIDE, Battery, ask_battery
 from simtown.vlm.check_probes import PROBES, EmptyStreet
 from simtown.vlm.check_verdicts import DELIVERED, NOT_DELIVERED
 from simtown.vlm.cost_estimate import RULES
@@ -41,7 +41,9 @@ def compare(first: Battery, second: Battery) -> list[dict[str, Any]]:
     for name, pairs in first.pairs.items():
         queries = [query for test, *_ in pairs for query in test]
         replies = [(query, first.said[query.key], second.said[query.key]) for query in queries]
-        right, others = ([battery.right[query.key] for query in queries] for battery in (first, second))
+        right, others = (
+            [battery.right.get(query.key, False) for query in queries] for battery in (first, second)
+        )
         found = paired_difference(right, others, np.arange(len(queries)) // 2)
         same = np.mean([_reply(query, one) == _reply(query, other) for query, one, other in replies])
         scored = [(one.scores, other.scores) for _, one, other in replies if one.scores and other.scores]
@@ -194,10 +196,5 @@ def check_model(
     battery = ask_battery(opened[0], settings.queries, bars(f"check {model}", settings.queries))
     if not against:
         return CheckReport(model, battery)
-    other = Battery(opened[1], settings.queries, pairs=battery.pairs)
-    bar = bars(f"check {against}", len(battery.said))
-    other.ask([query for key, query in battery.queries.items() if not is_again(key)], bar)
-    other.judge()
-    ask_again(other, bar)
-    finish(other)
+    other = ask_battery(opened[1], settings.queries, bars(f"check {against}", settings.queries), battery)
     return CheckReport(model, battery, against, other, compare(battery, other))

@@ -2,17 +2,17 @@
 
 Without the difference both questions of a pair get one answer, or each a guess: both are right as often as
 both are wrong, each in at most a quarter of the pairs. So a probe is *delivered* if more answers are right
-than guesses (an exact binomial test), and *not delivered* if fewer pairs are solved, which is both answers
-right, than of the control (Fisher's exact test), and at most half as many answers are right beyond guessing.
+than guesses (an exact binomial test), and *not delivered* if fewer pairs are solved than of the control
+(Fisher's exact test), and beyond guesses at most half as many answers are right.
 Both tests are made after each number of pairs in LOOKS alone, at a level for all of them together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from math import comb, nan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -88,54 +88,26 @@ def judge(verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]]) ->
         rows: the pairs of each probe by its name.
     """
     judged = [own for own in verdicts if rows.get(own.probe)]
-    tables = [_table(rows[own.probe]) for own in judged]
-    for own, table, p in zip(judged, tables, corrected(tables), strict=True):
-        own.pairs, own.test, own.p = table.pairs, table.test.solved / table.pairs, p
-        is_compared = all(row.control for row in rows[own.probe])
-        own.control = table.control.solved / table.pairs if is_compared else nan
+    tests = [[sum(row.test) for row in rows[own.probe]] for own in judged]
+    # a control that was not asked is taken to do as well as its probe
+    controls = [[sum(row.control or row.test) for row in rows[own.probe]] for own in judged]
+    tables, chances = [], []
+    for test, control in zip(tests, controls, strict=True):
+        both = test + control
+        tables.append(_chances(both.count(2), both.count(0), len(test)))
+        chances.append(tables[-1][control.count(2), -control.count(0)])
+    for own, test, control, p in zip(judged, tests, controls, correct(chances, tables), strict=True):
+        own.pairs, own.p = len(test), float(p)
+        own.test = test.count(2) / own.pairs
+        own.control = control.count(2) / own.pairs if all(row.control for row in rows[own.probe]) else nan
         own.difference = own.control - own.test
-        is_lost = p < _LOST_LEVEL and 2 * table.test.beyond <= table.control.beyond
+        is_half = own.control > 0 and 2 * (sum(test) - own.pairs) <= sum(control) - own.pairs
         if own.verdict != CANNOT_TELL:
             continue
-        if is_compared and own.pairs >= MANY and is_lost:
+        if own.pairs >= MANY and p < _LOST_LEVEL and is_half:
             own.verdict = NOT_DELIVERED
-        elif _guessed(rows[own.probe]) < _DELIVERED_LEVEL:
+        elif _by_guessing(sum(test), 2 * own.pairs) < _DELIVERED_LEVEL:
             own.verdict = DELIVERED
-
-
-class Counts(NamedTuple):
-    """Pairs of which both answers are right, and of which both are wrong."""
-
-    solved: int
-    wrong: int
-
-    @property
-    def beyond(self) -> int:
-        """Right answers beyond those of guesses."""
-        return self.solved - self.wrong
-
-
-def _counted(outcomes: Iterable[tuple[bool, bool]]) -> Counts:
-    sums = [sum(outcome) for outcome in outcomes]
-    return Counts(sums.count(2), sums.count(0))
-
-
-class Table(NamedTuple):
-    """Counts of a probe and of its control, and the pairs of each."""
-
-    test: Counts
-    control: Counts
-    pairs: int
-
-    @property
-    def chances(self) -> dict[tuple[int, int], float]:
-        """The probability that a control does so well by chance, by :attr:`Counts`; see :func:`_chances`."""
-        return _chances(*map(sum, zip(self.test, self.control, strict=True)), self.pairs)
-
-    @property
-    def p(self) -> float:
-        """Of Fisher's exact test, one-sided."""
-        return self.chances[self.control.solved, -self.control.wrong]
 
 
 @cache
@@ -162,28 +134,26 @@ def _chances(solved: int, wrong: int, pairs: int) -> dict[tuple[int, int], float
     return dict(zip(best, np.cumsum([ways[own] for own in best]) / comb(2 * pairs, pairs), strict=True))
 
 
-def _table(rows: Sequence[PairRow]) -> Table:
-    """The counts of a probe and its control; one that was not asked is taken to do as well as the probe."""
-    return Table(
-        _counted(row.test for row in rows), _counted(row.control or row.test for row in rows), len(rows)
-    )
-
-
-def corrected(tables: Sequence[Table]) -> list[float]:
-    """Probabilities of Fisher's tests together: Holm's correction, by what each table can show at all.
+def correct(chances: Sequence[float], tables: Sequence[Mapping[Any, float]]) -> np.ndarray:
+    """(n,) probabilities of n tests together: Holm's correction, by what each test can show at all.
 
     A test counts with the largest probability it can have that is at most the one in question (Tarone 1990):
     pairs of which nearly all are solved cannot show a loss, and cost nothing.
+
+    Args:
+        chances: (n,) the probability of each test.
+        tables: (n,) all probabilities that it can have.
     """
-    result, least = [1.0] * len(tables), 0.0
-    order = sorted(range(len(tables)), key=lambda place: tables[place].p)
-    for rank, place in enumerate(order):
-        p = tables[place].p
-        reached = [
-            max([own for own in tables[other].chances.values() if own <= p], default=0.0)
+    order = np.argsort(chances, kind="stable")
+    sums = [
+        sum(
+            max([own for own in tables[other].values() if own <= chances[place]], default=0)
             for other in order[rank:]
-        ]
-        result[place] = least = max(least, min(sum(reached), 1.0))
+        )
+        for rank, place in enumerate(order)
+    ]
+    result = np.ones(len(order))
+    result[order] = np.minimum(np.maximum.accumulate(sums), 1)
     return result
 
 
@@ -193,27 +163,21 @@ def _by_guessing(right: int, answers: int) -> float:
     return float(stats.binom.sf(right - 1, answers, 0.5))
 
 
-def _guessed(rows: Sequence[PairRow]) -> float:
-    return _by_guessing(sum(map(sum, (row.test for row in rows))), 2 * len(rows))
-
-
 def is_doubtful(rows: Sequence[PairRow]) -> bool:
     """Whether answers could well be guesses, so that the control has to say why."""
-    return _guessed(rows) > _DOUBT
+    return bool(rows) and _by_guessing(sum(sum(row.test) for row in rows), 2 * len(rows)) > _DOUBT
 
 
-def is_too_hard(own: Verdict) -> bool:
+def is_too_hard(rows: Sequence[PairRow]) -> bool:
     """Whether a model that solves _ENOUGH of a probe's control would hardly solve so few of it."""
-    solved = own.control * own.pairs
-    return solved == solved and bool(stats.binom.cdf(round(solved), own.pairs, _ENOUGH) < 0.05)
+    solved = sum(row.control == (True, True) for row in rows)
+    return all(row.control for row in rows) and bool(stats.binom.cdf(solved, len(rows), _ENOUGH) < 0.05)
 
 
 def add_interval(own: Verdict, rows: Sequence[PairRow]) -> None:
-    """Fill the 95 % interval of a verdict's difference."""
+    """Fill the 95 % interval of a verdict's difference, where the control was asked."""
     if own.difference == own.difference:
-        found = paired_difference(
-            [row.control == (True, True) for row in rows], [all(row.test) for row in rows]
-        )
+        found = paired_difference([all(row.control or ()) for row in rows], [all(row.test) for row in rows])
         own.low, own.high = found["low"], found["high"]
 
 
