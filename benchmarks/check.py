@@ -4,8 +4,9 @@ A simulated model (simulated_sight.py) that guesses a share of what it sees gets
 with each fault, and with pairs of them. All models of a fault see the same pictures; their guesses differ.
 "named": the fault's own probe (of a pair both) says that it is not delivered; "told": it says that or that it
 is delivered, so the model sees enough; "named_of_told": the share of these batteries that name the fault;
-"others": a probe is named that the fault leaves alone. The model is asked in this process; some batteries of a row are asked again through a
-server on the loopback, and "served_alike" counts those that give the same verdicts.
+"others": a probe is named that the fault leaves alone. The model is asked in this process; some batteries of
+a row are asked again through a server on the loopback, and "served_alike" counts those that give the same
+verdicts.
 
     python benchmarks/check.py --out benchmarks/results/check.csv
 """

@@ -95,33 +95,32 @@ class CheckReport:
         return {self.model: self.battery} | ({self.against: self.other} if self.other else {})
 
     @property
+    def lost(self) -> list[str]:
+        """The probes of which something is not delivered."""
+        every = (own for battery in self.batteries.values() for own in battery.verdicts.values())
+        return [*dict.fromkeys(own.probe for own in every if own.verdict == NOT_DELIVERED)]
+
+    @property
+    def delivered(self) -> int:
+        """How many probes of pairs are delivered."""
+        return sum(self.battery.verdicts[name].verdict == DELIVERED for name in PROBES)
+
+    @property
     def exit_code(self) -> int:
         """ALL_WELL, SOMETHING_LOST if something is not delivered, or NOTHING_TOLD."""
-        found = {own.verdict for battery in self.batteries.values() for own in battery.verdicts.values()}
-        if NOT_DELIVERED in found:
+        if self.lost:
             return SOMETHING_LOST
-        paired = {self.battery.verdicts[name].verdict for name in PROBES}
-        return ALL_WELL if DELIVERED in paired else NOTHING_TOLD
+        return ALL_WELL if self.delivered else NOTHING_TOLD
 
     def headline(self) -> str:
         """The result in a sentence, and where two models differ."""
+        words = {
+            ALL_WELL: f"Delivered: {self.delivered} of {len(PROBES)} probes; nothing is named as lost.",
+            SOMETHING_LOST: f"Not delivered: {', '.join(self.lost)}.",
+            NOTHING_TOLD: "Nothing could be told: the model solves too few of the pairs.",
+        }[self.exit_code]
         differing = ", ".join(record["probe"] for record in self.differences if record["p"] < 0.05)
-        return f"{self._result()} The two differ: {differing}." if differing else self._result()
-
-    def _result(self) -> str:
-        """The result in a sentence."""
-        names = [
-            own.probe
-            for battery in self.batteries.values()
-            for own in battery.verdicts.values()
-            if own.verdict == NOT_DELIVERED
-        ]
-        if names:
-            return f"Not delivered: {', '.join(dict.fromkeys(names))}."
-        paired = [self.battery.verdicts[name].verdict for name in PROBES]
-        if DELIVERED not in paired:
-            return "Nothing could be told: the model solves too few of the pairs."
-        return f"Delivered: {paired.count(DELIVERED)} of {len(paired)} probes; nothing is named as lost."
+        return f"{words} The two differ: {differing}." if differing else words
 
     def record(self) -> dict[str, Any]:
         """The content of the JSON file."""
