@@ -163,7 +163,8 @@ FAULTS = {
     ),
     "without colour": Fault("colour", of_picture(grey), ("detail",)),
     "edges cropped": Fault("edges", of_picture(cropped)),
-    "made small": Fault("resolution", of_picture(small)),
+    # what is made small mixes with the street, and loses some of its colour
+    "made small": Fault("resolution", of_picture(small), ("detail",)),
     "JPEG": Fault("detail", of_picture(jpeg)),
     "system text dropped": Fault("system-text", lambda own: [it for it in own if it.role != "system"]),
     "earlier pictures dropped": Fault("earlier-turn", only_last_turn),

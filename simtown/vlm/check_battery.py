@@ -15,14 +15,15 @@ from simtown.vlm.check_verdicts import (
     CANNOT_TELL,
     DELIVERED,
     LOOKS,
+    MANY,
     NOT_DELIVERED,
     PairRow,
     Verdict,
     add_interval,
+    is_doubtful,
     is_too_hard,
     judge,
     smallest_seen,
-    solved,
 )
 from simtown.vlm.vision_model import Query, Said, VisionModel, normalise
 
@@ -30,12 +31,12 @@ from simtown.vlm.vision_model import Query, Said, VisionModel, normalise
 SIDE = 448
 #: Questions that are asked again, one at a time.
 REPEATED = 8
-#: Lengths of vehicles in adaptive probes: the first, the least and the largest. They change by a factor of 2.
-_FIRST, _LEAST, _MOST = 12, 3, 96
+#: Lengths of vehicles in adaptive probes, and the place of the first.
+_LENGTHS, _FIRST = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96), 3
+#: Shares of the pairs of a length that are solved if it is seen, and that are not if it is not seen.
+_SEEN, _UNSEEN = 0.75, 0.45
 #: Pairs of an adaptive probe at a new length.
 _STEP = 2
-#: Difference from which on a probe is asked further before others.
-_SUSPECT = 0.5
 #: Beginning of the key of a question that is asked again.
 _AGAIN = "again-"
 #: Beginning of the key of a question that is asked without its picture.
@@ -51,7 +52,8 @@ class Battery:
         most: questions that may be asked.
         queries: by key.
         said: replies by key.
-        right: by key whether the reply gives the right answer; one that gives none is wrong.
+        right: by key whether the reply gives the right answer; one that gives none is wrong. A question that
+            was refused is not in it.
         pairs: by probe the pairs of the probe and its control, with the length of the vehicle.
         verdicts: by probe.
     """
@@ -70,114 +72,134 @@ class Battery:
     def ask(self, queries: Iterable[Query], bar: Any) -> None:
         """Ask, and keep what is said. Raises UnreachableError if the model stops answering."""
         for query, said in self.model.ask(queries):
-            self.queries[query.key], self.said[query.key] = query, normalise(said, query)
-            self.right[query.key] = score_reply(self.said[query.key].text, query.gold) == 1
+            key, own = query.key, normalise(said, query)
+            self.queries[key], self.said[key] = query, own
+            if not own.refused:
+                self.right[key] = score_reply(own.text, query.gold) == 1
             bar(1)
 
     def may_hold(self, probe: Probe) -> bool:
         """Whether the model can be given what a probe needs."""
         return not probe.needs or bool(getattr(self.model, probe.needs))
 
-    def plan(self, name: str, numbers: Iterable[int], pixels: int) -> dict[str, Query]:
-        """Add pairs to a probe, and give those of their questions that lack a reply."""
-        probe, fresh = PROBES[name], dict[str, Query]()
-        for number in numbers:
-            stage = EmptyStreet(number, SIDE, pixels)
-            test, control = probe.test(stage), probe.control(stage)
-            self.pairs.setdefault(name, []).append((test, control, pixels))
-            fresh |= {query.key: query for query in (*test, *control) if query.key not in self.said}
-        return fresh
+    def plan(self, name: str) -> dict[str, Query]:
+        """Add pairs to a probe, or the control to those in doubt; gives what to ask."""
+        probe, pixels, rows = PROBES[name], self.length(name), self.rows(name)
+        pairs, is_doubted = self.pairs.setdefault(name, []), is_doubtful(rows)
+        done = sum(length == pixels for *_, length in pairs)
+        if not is_doubted or all(row.control for row in rows):
+            looks = (_STEP, *LOOKS) if probe.is_adaptive else LOOKS
+            upto = min(look for look in looks if look > done)
+            stages = [EmptyStreet(number, SIDE, pixels) for number in range(done, upto)]
+            pairs += [(probe.test(stage), probe.control(stage), pixels) for stage in stages]
+            done = upto
+        asked: list[Query] = []
+        for test, control, length in pairs:
+            if length == pixels:
+                asked += [*test, *control] if is_doubted or done >= MANY else test
+        return {query.key: query for query in asked if query.key not in self.said}
 
-    def rows(self) -> dict[str, list[PairRow]]:
-        """What became of the pairs of each probe, without those of which a question was refused."""
+    def every_row(self, name: str) -> list[PairRow]:
+        """What became of a probe's pairs, without those of which a question was refused."""
 
-        def outcome(pair: Pair) -> tuple[bool, bool]:
-            return self.right[pair[0].key], self.right[pair[1].key]
+        def answers(pair: Pair) -> tuple[bool, bool] | None:
+            first, second = (self.right.get(query.key) for query in pair)
+            return None if first is None or second is None else (first, second)
 
-        return {
-            name: [
-                PairRow(outcome(test), outcome(control), pixels)
-                for test, control, pixels in pairs
-                if not any(self.said[query.key].refused for query in (*test, *control))
-            ]
-            for name, pairs in self.pairs.items()
-        }
+        return [
+            PairRow(both, answers(control), pixels)
+            for test, control, pixels in self.pairs.get(name, ())
+            if (both := answers(test))
+        ]
 
-    def judge(self) -> dict[str, list[PairRow]]:
-        """Judge all probes, adaptive ones at the length that tells most; gives the rows that were judged."""
-        rows = self.rows()
-        for name, own in rows.items():
-            length = self.length(name, own)
-            rows[name] = [row for row in own if row.pixels == length]
-        judge([*self.verdicts.values()], rows)
-        return rows
-
-    def length(self, name: str, rows: Sequence[PairRow]) -> int:
+    def length(self, name: str) -> int:
         """The length of a probe's next vehicles."""
-        return next_length(rows) if PROBES[name].is_adaptive else _FIRST
+        return next_length(self.every_row(name)) if PROBES[name].is_adaptive else _LENGTHS[_FIRST]
+
+    def rows(self, name: str) -> list[PairRow]:
+        """The pairs of a probe with vehicles of its length."""
+        pixels = self.length(name)
+        return [row for row in self.every_row(name) if row.pixels == pixels]
+
+    def judge(self) -> None:
+        """Judge all probes, adaptive ones at the length that tells most."""
+        judge([*self.verdicts.values()], {name: self.rows(name) for name in self.pairs})
+
+    def is_open(self, name: str) -> bool:
+        """Whether more pairs of a probe may tell: it is undecided, and its control is solved at times."""
+        rows = self.rows(name)
+        if name in self.pairs and not self.every_row(name):  # all were refused
+            return False
+        return self.verdicts[name].verdict == CANNOT_TELL and len(rows) < LOOKS[-1] and not is_too_hard(rows)
+
+    def is_suspect(self, name: str) -> bool:
+        """Whether a probe is in doubt, or still looks for its length."""
+        rows = self.rows(name)
+        return name in self.pairs and (len(rows) < LOOKS[0] or is_doubtful(rows))
 
 
-def ask_battery(model: VisionModel, most: int, bar: Any = lambda count: None) -> Battery:
+def ask_battery(
+    model: VisionModel, most: int, bar: Any = lambda count: None, like: Battery | None = None
+) -> Battery:
     """Ask a model the battery.
 
     Args:
         model: the model.
         most: questions that may be asked.
         bar: receives how many were answered.
+        like: the battery of another model: its questions are asked first.
 
     Raises UnreachableError if the model stops answering.
     """
     battery, shuffle = Battery(model, most - REPEATED - 1), random.Random(0).shuffle
-    still_open = [name for name, probe in PROBES.items() if battery.may_hold(probe)]
-    rows: dict[str, list[PairRow]] = {}
-    while still_open and battery.verdicts["picture"].verdict != NOT_DELIVERED:
+    if like:
+        battery.pairs = {name: [*pairs] for name, pairs in like.pairs.items()}
+        battery.ask([query for key, query in like.queries.items() if not is_again(key)], bar)
+    given_up = {name for name, probe in PROBES.items() if not battery.may_hold(probe)}
+    while True:
+        battery.judge()
+        still_open = [name for name in PROBES if name not in given_up and battery.is_open(name)]
+        if not still_open or battery.verdicts["picture"].verdict == NOT_DELIVERED:
+            break
         # what looks lost is decided before the rest gets more questions
-        suspects = [name for name in still_open if battery.verdicts[name].difference >= _SUSPECT]
+        suspects = sorted(
+            filter(battery.is_suspect, still_open), key=lambda name: battery.verdicts[name].test
+        )
         planned: dict[str, Query] = {}
-        for name in suspects or [*still_open]:
+        for name in suspects[:1] or still_open:
             before = battery.pairs.get(name, [])[:]
-            pixels = battery.length(name, rows.get(name, ()))
-            done = sum(length == pixels for *_, length in before)
-            looks = (_STEP, *LOOKS) if PROBES[name].is_adaptive else LOOKS
-            fresh = battery.plan(name, range(done, min(look for look in looks if look > done)), pixels)
-            if len(battery.said) + len({*planned, *fresh}) > battery.most:
+            fresh = battery.plan(name)
+            is_stuck = not fresh and len(before) == len(battery.pairs[name])
+            if is_stuck or len(battery.said) + len({*planned, *fresh}) > battery.most:
                 battery.pairs[name] = before
-                still_open.remove(name)
+                given_up.add(name)
             else:
                 planned |= fresh
         asked = [*planned.values()]
         shuffle(asked)  # a server that refuses a kind of question must not refuse many in a row
         battery.ask(asked, bar)
-        battery.judge()
-        rows = battery.rows()
-        still_open = [name for name in still_open if _is_worth_more(battery.verdicts[name], rows[name])]
     ask_again(battery, bar)
     finish(battery)
     return battery
 
 
-def _is_worth_more(own: Verdict, rows: Sequence[PairRow]) -> bool:
-    """Whether more pairs of a probe may tell: it is undecided, and its control is solved at times."""
-    if not own.pairs:  # all were refused, or the next vehicles are the first of their length
-        return bool(rows)
-    return own.verdict == CANNOT_TELL and not is_too_hard(own) and own.pairs < LOOKS[-1]
-
-
 def next_length(rows: Sequence[PairRow]) -> int:
-    """The length of the next vehicles: smaller while both pairs are solved, larger if the control is not."""
-    length = _FIRST
-    while own := [row for row in rows if row.pixels == length]:
-        test, control = (share.mean() for share in solved(own))
-        if control <= 0.25:
-            larger = min(2 * length, _MOST)
-            if larger == length or any(row.pixels == larger for row in rows):
-                return larger
-            length = larger
-        elif min(test, control) >= 0.75 and length > _LEAST:
-            length //= 2
-        else:
-            break
-    return length
+    """The length of the next vehicles: smaller while they are seen, larger while they are not.
+
+    They are seen if the control is solved, or the probe where the control was not asked.
+    """
+    shares: dict[int, float] = {}
+    for pixels in {row.pixels for row in rows}:
+        own = [row for row in rows if row.pixels == pixels]
+        share = sum(all(row.control or row.test) for row in own) / len(own)
+        is_known = share >= _SEEN or all(row.control for row in own)
+        shares[pixels] = share if is_known else _SEEN - 0.01
+    place = _LENGTHS.index(min(shares, default=_LENGTHS[_FIRST]))
+    if shares.get(_LENGTHS[place], 0) >= _SEEN:
+        return _LENGTHS[max(place - 2, 0)]
+    while shares.get(_LENGTHS[place], 1) <= _UNSEEN and place + 1 < len(_LENGTHS):
+        place += 1
+    return _LENGTHS[place]
 
 
 def ask_again(battery: Battery, bar: Any) -> None:
@@ -198,13 +220,14 @@ def is_again(key: str) -> bool:
 
 def finish(battery: Battery) -> None:
     """Judge what needs no pairs, and say what was found."""
-    verdicts, rows = battery.verdicts, battery.judge()
+    verdicts = battery.verdicts
+    for name, probe in PROBES.items():
+        rows = battery.rows(name)
+        if rows:
+            add_interval(verdicts[name], rows)
+        verdicts[name].found = _found(battery, verdicts[name], probe, rows)
     verdicts["repeat"] = _repeat(battery)
     verdicts["tokens"] = _tokens(battery)
-    for name, probe in PROBES.items():
-        if rows.get(name):
-            add_interval(verdicts[name], rows[name])
-        verdicts[name].found = _found(battery, verdicts[name], probe, rows.get(name, []))
 
 
 def _repeat(battery: Battery) -> Verdict:
@@ -262,10 +285,15 @@ def _found(battery: Battery, own: Verdict, probe: Probe, rows: Sequence[PairRow]
         few = own.control < 0.5
         words = "the model solves too few of the controls" if few else "undecided: a part may be lost"
     if own.probe == "resolution" and rows:
-        rows = battery.rows()[own.probe]
-        lengths = [row.pixels for row in rows]
-        large = smallest_seen(lengths, [row.test[0] for row in rows])
-        small = smallest_seen(lengths, [row.control[0] for row in rows])
-        sides = f"in a picture of {2 * SIDE}: {large}; of {SIDE // 2}: {small}"
-        words = f"{words}; smallest vehicle that is seen {sides}".removeprefix("; ")
+        every = battery.every_row(own.probe)
+        seen = {
+            2 * SIDE: [(row.pixels, row.test[0]) for row in every],
+            SIDE // 2: [(row.pixels, row.control[0]) for row in every if row.control],
+        }
+        sides = [
+            f"{smallest_seen(*zip(*own, strict=True))} in a picture of {side}"
+            for side, own in seen.items()
+            if own
+        ]
+        words = f"{words}; smallest vehicle that is seen: {', '.join(sides)}".removeprefix("; ")
     return words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from io import BytesIO
 
@@ -25,22 +25,35 @@ _THUMB = 56
 _CLASSES = {DELIVERED: "delivered", NOT_DELIVERED: "lost", CANNOT_TELL: "unsure"}
 _NOTE = (
     "A pair is solved if both of its questions, which have the same words and different answers, are "
-    "answered rightly. Delivered: more pairs are solved than guesses solve. Not delivered: fewer than of the "
-    "control, and at most half as many. Less: control less probe, with its 95 % interval. Probes are judged "
-    f"after {', '.join(map(str, LOOKS))} pairs alone; a sound path is accused at most once in 20 checks."
+    "answered rightly. Delivered: more answers are right than guesses. Not delivered: fewer pairs are solved "
+    "than of the control, which is asked in doubt, and beyond guesses at most half as many are right. "
+    "Less: control less probe, with its 95 % interval. Probes are judged after "
+    f"{', '.join(map(str, LOOKS))} pairs alone."
 )
 
 
 def table(report: CheckReport) -> Table:
     """A row for each probe, with the verdict of each model."""
-    names = [*map(without_folders, report.batteries)] if report.against else ["verdict"]
-    columns = ["probe", "solved", "control", *names, "found"]
-    rows: list[list[object]] = []
-    for name, own in report.battery.verdicts.items():
-        others = [battery.verdicts[name] for battery in report.batteries.values()]
-        found = "; ".join(dict.fromkeys(each.found for each in others if each.found))
-        rows.append([name, *_counts(own), *(each.verdict for each in others), found])
+    columns = ["probe", "solved", "control", *_heads(report), "found"]
+    rows = [
+        [own[0].probe, *_counts(own[0]), *(each.verdict for each in own), _found(own)]
+        for own in _by_probe(report)
+    ]
     return Table(columns, rows)
+
+
+def _heads(report: CheckReport) -> list[str]:
+    """The heads of the columns of verdicts."""
+    return [*map(without_folders, report.batteries)] if report.against else ["verdict"]
+
+
+def _by_probe(report: CheckReport) -> Iterator[tuple[Verdict, ...]]:
+    """The verdicts of all models about each probe."""
+    return zip(*(battery.verdicts.values() for battery in report.batteries.values()), strict=True)
+
+
+def _found(own: Sequence[Verdict]) -> str:
+    return "; ".join(dict.fromkeys(each.found for each in own if each.found))
 
 
 def _counts(own: Verdict) -> tuple[str, str]:
@@ -53,24 +66,21 @@ def _counts(own: Verdict) -> tuple[str, str]:
 
 def page(report: CheckReport) -> str:
     """The page of a report, in HTML: one file without a script."""
-    names = [*map(without_folders, report.batteries)] if report.against else ["Verdict"]
-    heads = ["Probe", "A pair", "Solved", "Control", "Less", *names]
     same = {record["probe"]: record for record in report.differences}
-    heads += [*(["Same answers"] if same else []), "Found"]
+    heads = ["probe", "a pair", "solved", "control", "less", *_heads(report)]
+    heads += [*(["same answers"] if same else []), "found"]
     rows = ["".join(f"<th>{_escape(head).replace('/', '/<wbr>')}</th>" for head in heads)]
-    for name, own in report.battery.verdicts.items():
-        others = [battery.verdicts[name] for battery in report.batteries.values()]
-        found = "; ".join(dict.fromkeys(each.found for each in others if each.found))
+    for verdicts in _by_probe(report):
+        own, name = verdicts[0], verdicts[0].probe
         cells = [
             f"<td><b>{name}</b> {'' if same else own.about}</td>",
             f'<td class="pair">{_pair(report.battery, name)}</td>',
         ]
-        cells += [f"<td>{count}</td>" for count in _counts(own)]
-        cells += [f"<td>{_interval(own)}</td>"]
-        cells += [f'<td class="verdict {_CLASSES[each.verdict]}">{each.verdict}</td>' for each in others]
+        cells += [f"<td>{text}</td>" for text in (*_counts(own), _interval(own))]
+        cells += [f'<td class="verdict {_CLASSES[each.verdict]}">{each.verdict}</td>' for each in verdicts]
         if same:
             cells.append(f"<td>{same[name]['same']:.0%}</td>" if name in same else "<td></td>")
-        rows.append("".join([*cells, f'<td class="found">{_escape(found)}</td>']))
+        rows.append("".join([*cells, f'<td class="found">{_escape(_found(verdicts))}</td>']))
     asked = ", ".join(f"{len(battery.said)} questions" for battery in report.batteries.values())
     remarks = dict.fromkeys(remark for battery in report.batteries.values() for remark in notes(battery))
     parts = {

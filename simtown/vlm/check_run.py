@@ -16,7 +16,7 @@ from simtown.core.progress import Bars, no_bars
 from simtown.core.version import __version__
 from simtown.language.words.replies import read_reply
 from simtown.probes.model_names import without_folders
-from simtown.vlm.check_battery import SIDE, Battery, ask_again, ask_battery, finish, is_again
+from simtown.vlm.check_battery import SIDE, Battery, ask_battery
 from simtown.vlm.check_probes import PROBES, EmptyStreet
 from simtown.vlm.check_verdicts import DELIVERED, NOT_DELIVERED
 from simtown.vlm.cost_estimate import RULES
@@ -41,7 +41,9 @@ def compare(first: Battery, second: Battery) -> list[dict[str, Any]]:
     for name, pairs in first.pairs.items():
         queries = [query for test, *_ in pairs for query in test]
         replies = [(query, first.said[query.key], second.said[query.key]) for query in queries]
-        right, others = ([battery.right[query.key] for query in queries] for battery in (first, second))
+        right, others = (
+            [battery.right.get(query.key, False) for query in queries] for battery in (first, second)
+        )
         found = paired_difference(right, others, np.arange(len(queries)) // 2)
         same = np.mean([_reply(query, one) == _reply(query, other) for query, one, other in replies])
         scored = [(one.scores, other.scores) for _, one, other in replies if one.scores and other.scores]
@@ -93,33 +95,32 @@ class CheckReport:
         return {self.model: self.battery} | ({self.against: self.other} if self.other else {})
 
     @property
+    def lost(self) -> list[str]:
+        """The probes of which something is not delivered."""
+        every = (own for battery in self.batteries.values() for own in battery.verdicts.values())
+        return [*dict.fromkeys(own.probe for own in every if own.verdict == NOT_DELIVERED)]
+
+    @property
+    def delivered(self) -> int:
+        """How many probes of pairs are delivered."""
+        return sum(self.battery.verdicts[name].verdict == DELIVERED for name in PROBES)
+
+    @property
     def exit_code(self) -> int:
         """ALL_WELL, SOMETHING_LOST if something is not delivered, or NOTHING_TOLD."""
-        found = {own.verdict for battery in self.batteries.values() for own in battery.verdicts.values()}
-        if NOT_DELIVERED in found:
+        if self.lost:
             return SOMETHING_LOST
-        paired = {self.battery.verdicts[name].verdict for name in PROBES}
-        return ALL_WELL if DELIVERED in paired else NOTHING_TOLD
+        return ALL_WELL if self.delivered else NOTHING_TOLD
 
     def headline(self) -> str:
         """The result in a sentence, and where two models differ."""
+        words = {
+            ALL_WELL: f"Delivered: {self.delivered} of {len(PROBES)} probes; nothing is named as lost.",
+            SOMETHING_LOST: f"Not delivered: {', '.join(self.lost)}.",
+            NOTHING_TOLD: "Nothing could be told: the model solves too few of the pairs.",
+        }[self.exit_code]
         differing = ", ".join(record["probe"] for record in self.differences if record["p"] < 0.05)
-        return f"{self._result()} The two differ: {differing}." if differing else self._result()
-
-    def _result(self) -> str:
-        """The result in a sentence."""
-        names = [
-            own.probe
-            for battery in self.batteries.values()
-            for own in battery.verdicts.values()
-            if own.verdict == NOT_DELIVERED
-        ]
-        if names:
-            return f"Not delivered: {', '.join(dict.fromkeys(names))}."
-        paired = [self.battery.verdicts[name].verdict for name in PROBES]
-        if DELIVERED not in paired:
-            return "Nothing could be told: the model solves too few of the pairs."
-        return f"Delivered: {paired.count(DELIVERED)} of {len(paired)} probes; nothing is named as lost."
+        return f"{words} The two differ: {differing}." if differing else words
 
     def record(self) -> dict[str, Any]:
         """The content of the JSON file."""
@@ -194,10 +195,5 @@ def check_model(
     battery = ask_battery(opened[0], settings.queries, bars(f"check {model}", settings.queries))
     if not against:
         return CheckReport(model, battery)
-    other = Battery(opened[1], settings.queries, pairs=battery.pairs)
-    bar = bars(f"check {against}", len(battery.said))
-    other.ask([query for key, query in battery.queries.items() if not is_again(key)], bar)
-    other.judge()
-    ask_again(other, bar)
-    finish(other)
+    other = ask_battery(opened[1], settings.queries, bars(f"check {against}", settings.queries), battery)
     return CheckReport(model, battery, against, other, compare(battery, other))

@@ -1,34 +1,33 @@
 """Verdicts of ``simtown check``: whether a probe's difference reaches the model.
 
-A pair counts as *solved* if both of its questions are answered rightly. Without the difference both get one
-answer, or each a guess, and at most a quarter of the pairs is solved. So a probe is *delivered* if more pairs
-are solved than that (an exact binomial test), and *not delivered* if fewer are solved than of the control
-(Fisher's exact test, by Holm's correction over all probes), and at most half as many. Both tests are made
-after each number of pairs in LOOKS alone, at a level that leaves 5 % for all of them.
+Without the difference both questions of a pair get one answer, or each a guess: both are right as often as
+both are wrong, each in at most a quarter of the pairs. So a probe is *delivered* if more answers are right
+than guesses (an exact binomial test), and *not delivered* if fewer pairs are solved than of the control
+(Fisher's exact test), and beyond guesses at most half as many answers are right.
+Both tests are made after each number of pairs in LOOKS alone, at a level for all of them together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import product
-from math import comb
-from typing import NamedTuple
+from math import comb, nan
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 from scipy import special, stats
 
-from simtown.complexity.intervals import holm, paired_difference
+from simtown.complexity.intervals import paired_difference
 
 #: Pairs after which a probe is judged.
-LOOKS = (4, 6, 8, 12, 16)
+LOOKS = (4, 6, 8, 12, 16, 24)
 #: Pairs before which no probe is called not delivered.
 MANY = 8
-#: Levels of the tests: 5 % for all numbers of pairs together. Fewer pairs than MANY cannot show a loss.
-_DELIVERED_LEVEL, _LOST_LEVEL = 0.05 / len(LOOKS), 0.05 / sum(look >= MANY for look in LOOKS)
-#: Share of the pairs that guesses solve at most.
-GUESSED = 0.25
+#: Levels of the tests: 3 % for all numbers of pairs together. Fewer pairs than MANY cannot show a loss.
+_DELIVERED_LEVEL, _LOST_LEVEL = 0.03 / len(LOOKS), 0.03 / sum(look >= MANY for look in LOOKS)
+#: Probability that guesses are right so often above which a probe is in doubt: its control is asked then.
+_DOUBT = 0.06
 #: Share of a control's pairs that a model solves which can tell.
 _ENOUGH = 0.6
 DELIVERED, NOT_DELIVERED, CANNOT_TELL = "delivered", "not delivered", "cannot tell"
@@ -42,12 +41,12 @@ class PairRow(NamedTuple):
 
     Attributes:
         test: whether its first question is answered rightly, and its second.
-        control: the same of the control's questions.
+        control: the same of the control's questions; None if they were not asked.
         pixels: length of the vehicle, where a probe makes it smaller.
     """
 
     test: tuple[bool, bool]
-    control: tuple[bool, bool]
+    control: tuple[bool, bool] | None
     pixels: int
 
 
@@ -61,11 +60,11 @@ class Verdict(msgspec.Struct, kw_only=True):
         found: a sentence about it; "" if there is nothing to say.
         pairs: how many were asked.
         test: the share of them that the probe solves.
-        control: the share that the control solves.
+        control: the share that the control solves; NaN if it was not asked.
         difference: `control` less `test`.
         low: lower end of its 95 % interval.
         high: upper end.
-        p: of Fisher's test, one-sided, by Holm's correction over all probes.
+        p: of Fisher's test, one-sided, corrected over all probes.
     """
 
     probe: str
@@ -73,11 +72,11 @@ class Verdict(msgspec.Struct, kw_only=True):
     verdict: str = CANNOT_TELL
     found: str = ""
     pairs: int = 0
-    test: float = float("nan")
-    control: float = float("nan")
-    difference: float = float("nan")
-    low: float = float("nan")
-    high: float = float("nan")
+    test: float = nan
+    control: float = nan
+    difference: float = nan
+    low: float = nan
+    high: float = nan
     p: float = 1.0
 
 
@@ -88,68 +87,98 @@ def judge(verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]]) ->
         verdicts: of all probes; one that is not CANNOT_TELL keeps its verdict.
         rows: the pairs of each probe by its name.
     """
-    judged, probabilities = [own for own in verdicts if rows.get(own.probe)], []
-    for own in judged:
-        test, control = solved(rows[own.probe])
-        own.pairs, own.test, own.control = len(test), float(test.mean()), float(control.mean())
+    judged = [own for own in verdicts if rows.get(own.probe)]
+    tests = [[sum(row.test) for row in rows[own.probe]] for own in judged]
+    # a control that was not asked is taken to do as well as its probe
+    controls = [[sum(row.control or row.test) for row in rows[own.probe]] for own in judged]
+    tables, chances = [], []
+    for test, control in zip(tests, controls, strict=True):
+        both = test + control
+        tables.append(_chances(both.count(2), both.count(0), len(test)))
+        chances.append(tables[-1][control.count(2), -control.count(0)])
+    for own, test, control, p in zip(judged, tests, controls, correct(chances, tables), strict=True):
+        own.pairs, own.p = len(test), float(p)
+        own.test = test.count(2) / own.pairs
+        own.control = control.count(2) / own.pairs if all(row.control for row in rows[own.probe]) else nan
         own.difference = own.control - own.test
-        wrong = sum(not any(row.test) for row in rows[own.probe])
-        control_wrong = sum(not any(row.control) for row in rows[own.probe])
-        counts = int(control.sum()), int(test.sum()), control_wrong, wrong
-        probabilities.append(_by_exchange(*counts, own.pairs))
-    for own, p in zip(judged, holm(probabilities), strict=True):
-        own.p = float(p)
+        is_half = own.control > 0 and 2 * (sum(test) - own.pairs) <= sum(control) - own.pairs
         if own.verdict != CANNOT_TELL:
             continue
-        guessed = _by_guessing(round(own.test * own.pairs), own.pairs)
-        if own.pairs >= MANY and own.p < _LOST_LEVEL and own.test <= own.control / 2:
+        if own.pairs >= MANY and p < _LOST_LEVEL and is_half:
             own.verdict = NOT_DELIVERED
-        elif guessed < _DELIVERED_LEVEL:
+        elif _by_guessing(sum(test), 2 * own.pairs) < _DELIVERED_LEVEL:
             own.verdict = DELIVERED
 
 
 @cache
-def _by_exchange(control: int, test: int, control_wrong: int, wrong: int, pairs: int) -> float:
+def _chances(solved: int, wrong: int, pairs: int) -> dict[tuple[int, int], float]:
     """The probability that a control does so well if the pairs of control and test are exchanged at random.
 
     Args:
-        control: pairs of it that are solved.
-        test: pairs of the test that are solved.
-        control_wrong: pairs of it of which both answers are wrong; of controls that solve equally many, the
-            one with fewer of them does better.
-        wrong: the same of the test.
+        solved: pairs that control and test solve together.
+        wrong: pairs of which both answers are wrong, together.
         pairs: of each.
+
+    Returns:
+        By the pairs that the control solves, and the negative of those that it has wrong: of controls that
+        solve equally many, the one with fewer wrong does better.
     """
-    solved, rest = control + test, 2 * pairs - control - test - control_wrong - wrong
-    ways = sum(
-        comb(solved, own) * comb(control_wrong + wrong, own_wrong) * comb(rest, pairs - own - own_wrong)
-        for own, own_wrong in product(range(solved + 1), range(control_wrong + wrong + 1))
-        if (own, -own_wrong) >= (control, -control_wrong) and own + own_wrong <= pairs
-    )
-    return ways / comb(2 * pairs, pairs)
+    ways = {
+        (own, -own_wrong): comb(solved, own)
+        * comb(wrong, own_wrong)
+        * comb(2 * pairs - solved - wrong, pairs - own - own_wrong)
+        for own in range(min(solved, pairs) + 1)
+        for own_wrong in range(min(wrong, pairs - own) + 1)
+    }
+    best = sorted(ways, reverse=True)
+    return dict(zip(best, np.cumsum([ways[own] for own in best]) / comb(2 * pairs, pairs), strict=True))
+
+
+def correct(chances: Sequence[float], tables: Sequence[Mapping[Any, float]]) -> np.ndarray:
+    """(n,) probabilities of n tests together: Holm's correction, by what each test can show at all.
+
+    A test counts with the largest probability it can have that is at most the one in question (Tarone 1990):
+    pairs of which nearly all are solved cannot show a loss, and cost nothing.
+
+    Args:
+        chances: (n,) the probability of each test.
+        tables: (n,) all probabilities that it can have.
+    """
+    order = np.argsort(chances, kind="stable")
+    sums = [
+        sum(
+            max([own for own in tables[other].values() if own <= chances[place]], default=0)
+            for other in order[rank:]
+        )
+        for rank, place in enumerate(order)
+    ]
+    result = np.ones(len(order))
+    result[order] = np.minimum(np.maximum.accumulate(sums), 1)
+    return result
 
 
 @cache
-def _by_guessing(count: int, pairs: int) -> float:
-    """The probability that guesses solve so many pairs."""
-    return float(stats.binom.sf(count - 1, pairs, GUESSED))
+def _by_guessing(right: int, answers: int) -> float:
+    """The probability that guesses are right so often."""
+    return float(stats.binom.sf(right - 1, answers, 0.5))
 
 
-def is_too_hard(own: Verdict) -> bool:
+def is_doubtful(rows: Sequence[PairRow]) -> bool:
+    """Whether answers could well be guesses, so that the control has to say why."""
+    return bool(rows) and _by_guessing(sum(sum(row.test) for row in rows), 2 * len(rows)) > _DOUBT
+
+
+def is_too_hard(rows: Sequence[PairRow]) -> bool:
     """Whether a model that solves _ENOUGH of a probe's control would hardly solve so few of it."""
-    return bool(stats.binom.cdf(round(own.control * own.pairs), own.pairs, _ENOUGH) < 0.05)
-
-
-def solved(rows: Sequence[PairRow]) -> tuple[np.ndarray, np.ndarray]:
-    """(n,) bool each: which pairs of a probe are solved, and which of its control."""
-    return np.array([all(row.test) for row in rows]), np.array([all(row.control) for row in rows])
+    solved = sum(row.control == (True, True) for row in rows)
+    return all(row.control for row in rows) and bool(stats.binom.cdf(solved, len(rows), _ENOUGH) < 0.05)
 
 
 def add_interval(own: Verdict, rows: Sequence[PairRow]) -> None:
-    """Fill the 95 % interval of a verdict's difference."""
-    test, control = solved(rows)
-    found = paired_difference(control, test)
-    own.low, own.high = found["low"], found["high"]
+    """Fill the 95 % interval of a verdict's difference, where the control was asked."""
+    if own.difference == own.difference:
+        found = paired_difference([all(row.control or ()) for row in rows], [all(row.test) for row in rows])
+        own.low, own.high = found["low"], found["high"]
 
 
 class Smallest(NamedTuple):

@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 from benchmarks.machine import read_rows
 from benchmarks.simulated_sight import FAULTS, Eye, SimulatedModel, serving
 from simtown.vlm import check_battery
-from simtown.vlm.check_battery import ask_battery
+from simtown.vlm.check_battery import ask_battery, next_length
 from simtown.vlm.check_page import page
 from simtown.vlm.check_probes import PROBES, EmptyStreet
 from simtown.vlm.check_run import ALL_WELL, NOTHING_TOLD, SOMETHING_LOST, CheckReport, check_model, compare
@@ -24,6 +24,7 @@ from simtown.vlm.check_verdicts import (
     NOT_DELIVERED,
     PairRow,
     Verdict,
+    correct,
     judge,
     smallest_seen,
 )
@@ -95,8 +96,7 @@ def test_a_server_gives_the_verdicts_of_the_same_model_here(small):
 def test_two_stacks_get_the_same_questions(small):
     first, second = (SimulatedModel(Eye(FAULTS[own].change, lapses=0)) for own in ("none", "mirrored"))
     one = ask_battery(first, QUESTIONS)
-    other = check_battery.Battery(second, QUESTIONS, pairs=one.pairs)
-    other.ask(one.queries.values(), lambda count: None)
+    other = ask_battery(second, QUESTIONS, like=one)
     records = {record["probe"]: record for record in compare(one, other)}
     assert records.keys() == PROBES.keys()
     assert records["left-right"]["same"] == 0
@@ -141,6 +141,43 @@ def test_what_is_lost_is_told_from_what_is_hard():
     assert judged([False] * MANY, [True] * MANY).verdict == NOT_DELIVERED
     assert judged([True] * LOOKS[0], [True] * LOOKS[0]).verdict == DELIVERED
     assert judged([False] * MANY, [False] * MANY).verdict == CANNOT_TELL
+
+
+def test_tests_that_can_show_nothing_cost_the_others_nothing():
+    idle, telling = {(4, 0): 1.0}, {(8, 0): 0.001, (7, 0): 0.01, (6, 0): 0.5}
+    assert correct([0.001, 1.0, 1.0], [telling, idle, idle]).tolist() == [0.001, 1, 1]
+    assert correct([0.01, 0.01], [telling, telling]) == pytest.approx([0.02, 0.02])
+    assert correct([0.01, 0.001], [telling, telling]) == pytest.approx([0.01, 0.002])
+
+
+def rows_of(pixels, test, control):
+    return [PairRow((own, own), control and (control == "seen",) * 2, pixels) for own in test]
+
+
+def test_vehicles_become_smaller_until_they_are_not_seen():
+    assert next_length([]) == 12
+    twelve = rows_of(12, [True, True], None)
+    assert next_length(twelve) == 6
+    assert next_length(twelve + rows_of(6, [False] * 2, None)) == 6  # whether they are seen, the control says
+    assert next_length(twelve + rows_of(6, [False] * 2, "seen")) == 4
+    assert next_length(twelve + rows_of(6, [False] * 2, "not")) == 8
+    assert next_length(twelve + rows_of(6, [False] * 2, "not") + rows_of(8, [False], "not")) == 12
+
+
+def test_controls_are_asked_in_doubt_alone(small):
+    battery = ask_battery(SimulatedModel(Eye(FAULTS["edges cropped"].change, lapses=0)), QUESTIONS)
+    asked = {key.partition(":")[0] for key in battery.said}
+    assert "inside" in asked
+    assert "user-text" not in asked
+
+
+def test_another_model_is_asked_what_its_own_doubts_need(small):
+    sound, cropped = (SimulatedModel(Eye(FAULTS[own].change, lapses=0)) for own in ("none", "edges cropped"))
+    first = ask_battery(sound, QUESTIONS)
+    other = ask_battery(cropped, QUESTIONS, like=first)
+    assert named(other) == {"edges"}
+    assert first.said.keys() < other.said.keys()
+    assert len(other.said) <= QUESTIONS
 
 
 @pytest.mark.parametrize("seen", [5.0, 20.0, 60.0])
