@@ -5,7 +5,6 @@ What a file says is applied, or changes neither shape nor colour, or is refused 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -17,7 +16,7 @@ import numpy as np
 from simtown.assets.faces import REPEAT, Part, Texture, check_corners
 from simtown.core.exact import sincos
 from simtown.core.files import KindsError
-from simtown.core.untrusted import parse_picture
+from simtown.core.untrusted import parse_json, parse_picture
 
 #: Extensions that are applied, and then those that change neither shape nor colour: light, shine and notes.
 _KNOWN = re.compile(
@@ -88,7 +87,7 @@ class Glb:
         if len(content) < size:
             raise KindsError(f"it is cut off after {len(content):,} of {size:,} bytes: copy it again")
         end = 20 + int.from_bytes(content[12:16], "little")
-        self.document = json.loads(content[20:end])
+        self.document = parse_json(content[20:end])
         used = {*self.document.get("extensionsUsed", ()), *self.document.get("extensionsRequired", ())}
         unknown = sorted(name for name in used if not _KNOWN.fullmatch(name))
         if unknown:

@@ -148,7 +148,7 @@ def _from_file(file: Path) -> OwnKind:
     names = [about.mesh] if about.mesh else [f"{file.stem}.glb", f"{file.stem}.obj"]
     meshes = [mesh for name in names if (mesh := inside(file.parent, name)).is_file()]
     if len(meshes) != 1 or meshes[0].suffix.lower() not in (".glb", ".obj"):
-        raise KindsError(f"{file}: name its GLB or OBJ file as mesh: {' or '.join(names)} is not one file")
+        raise KindsError(f"{file}: name its mesh as mesh: {' or '.join(names)} is not one GLB or OBJ file")
     contents = [read_bytes(file, follow=False), *files_of(meshes[0]).values()]
     digest = sha256(b"".join(sha256(content).digest() for content in contents)).hexdigest()
     name, make = about.name or file.stem, partial(read, file, about, meshes[0])

@@ -33,7 +33,7 @@ def read_rows(path: Path, columns: Sequence[str]) -> list[TableRow]:
         OSError: it cannot be read.
     """
     try:
-        text = untrusted.read_text(path, encoding="utf-8-sig")
+        text = untrusted.read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         number = error.object.count(b"\n", 0, error.start) + 1
         raise ValueError(f"{path}, line {number} is not UTF-8: save the table as UTF-8 text") from None

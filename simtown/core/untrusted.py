@@ -174,8 +174,8 @@ def read_bytes(path: Path, follow: bool = True) -> bytes:
 
 
 def read_text(path: Path, follow: bool = True, encoding: str = "utf-8") -> str:
-    """The text of a regular file. Raises UnicodeDecodeError too, a ValueError."""
-    return read_bytes(path, follow).decode(encoding)
+    """The text of a regular file. Raises ValueError too, if it is not UTF-8."""
+    return _decoded(read_bytes(path, follow), encoding, str(path))
 
 
 def read_json(path: Path, follow: bool = False) -> Any:
@@ -199,7 +199,7 @@ def read_toml_text(path: Path) -> str:
         content = file.read(LARGEST_TOML + 1)
     if len(content) > LARGEST_TOML:
         raise RefusedError(f"{path} has more than {LARGEST_TOML:,} bytes")
-    return content.decode("utf-8-sig")
+    return _decoded(content, "utf-8-sig", str(path))
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -212,12 +212,25 @@ def parse_toml(text: str) -> dict[str, Any]:
     return tables
 
 
-def _parse(parser: Callable[[Any], Any], text: str | bytes) -> Any:
-    """The value of a text. Raises ValueError if it is nested too deeply for recursive functions."""
+def _decoded(content: bytes, encoding: str, name: str = "it") -> str:
     try:
-        value = parser(text)
+        return content.decode(encoding)
+    except UnicodeDecodeError:
+        raise ValueError(f"{name} is not UTF-8 text") from None
+
+
+def _parse(parser: Callable[[Any], Any], text: str | bytes) -> Any:
+    """The value of a text. Raises ValueError, also if it is nested too deeply for recursive functions."""
+    try:
+        value = parser(text if isinstance(text, str) else _decoded(text, json.detect_encoding(text)))
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"wrong JSON at character {error.pos + 1}") from None
+    except ValueError as error:
+        if "int_max_str_digits" in str(error):
+            raise ValueError("it holds a number of thousands of digits") from None
+        raise
     layer = [value]
     for _ in range(DEEPEST):
         inner = (v.values() if isinstance(v, dict) else v for v in layer if isinstance(v, dict | list))
@@ -231,6 +244,8 @@ def cause(error: BaseException) -> str:
     """Why a reader of a file failed, in one line; Python's words for values of other types say nothing."""
     if isinstance(error, KeyError):
         return f"it lacks {error}"
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8 text"
     if isinstance(error, IndexError | TypeError | AttributeError | OverflowError):
         return "it holds a value of another form than was written"
     reason = error.strerror if isinstance(error, OSError) else None

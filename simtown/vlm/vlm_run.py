@@ -18,7 +18,7 @@ from simtown.core.files import DamagedError, as_json, save_text
 from simtown.core.progress import Bars, no_bars
 from simtown.core.runs import RunRecord
 from simtown.core.tables import Table
-from simtown.core.untrusted import markdown, open_to_append, parse_json
+from simtown.core.untrusted import cause, markdown, open_to_append, parse_json
 from simtown.core.version import __version__
 from simtown.datasets.proving.twin_groups import chances_of_groups, group_outcomes
 from simtown.datasets.reading.reader import Dataset
@@ -227,7 +227,7 @@ def read_answers(path: Path, file: BinaryIO) -> dict[str, Said]:
         try:
             answer = msgspec.convert(parse_json(line.decode()), StoredAnswer)
         except ValueError as error:
-            problem = f"{path}, line {number} is damaged ({getattr(error, 'msg', error)})"
+            problem = f"{path}, line {number} is damaged ({cause(error)})"
             raise DamagedError(f"{problem}: delete the line, and its question is asked again") from error
         answers[answer.key] = answer
     file.truncate(content.rfind(b"\n") + 1)

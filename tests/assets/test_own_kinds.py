@@ -187,7 +187,7 @@ BAD = {
     "taken": ('name = "Taxi"', BOX, "there is a Taxi already"),
     "name": ('name = "a\\u202eb"', BOX, "cannot name a kind"),
     "outside": ('mesh = "../own.glb"', BOX, "not the name of a file inside"),
-    "absent": ('mesh = "b.glb"', BOX, "b.glb is not one file"),
+    "absent": ('mesh = "b.glb"', BOX, "b.glb is not one GLB or OBJ file"),
     "paint": ('paint = "Body"', BOX, "the materials of the mesh are: none with a name"),
     "materials": ('materials = { Body = "velvet" }', BOX, "materials has Body = 'velvet'"),
     "node": ('node = "door"', BOX, "one of geometry_0"),

@@ -75,6 +75,23 @@ def test_texts_are_bounded(text, tmp_path):
             read(tmp_path / "text")
 
 
+def test_no_reader_of_texts_shows_the_words_of_python(tmp_path):
+    path = tmp_path / "text"
+    for content, words in {
+        '"Straße"'.encode("cp1252"): "it is not UTF-8",
+        b'["a" "b"]': "wrong JSON at character 6",
+        b"": "wrong JSON at character 1",
+        b"9" * 5000: "thousands of digits",
+    }.items():
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=words):
+            untrusted.read_json(path)
+    path.write_bytes('a = "Straße"'.encode("cp1252"))
+    for read in (untrusted.read_text, untrusted.read_toml):
+        with pytest.raises(ValueError, match="text is not UTF-8"):
+            read(path)
+
+
 @given(
     st.recursive(st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
 )
