@@ -13,15 +13,30 @@ python benchmarks/sequences.py --learn FOLDER [--models cnn-lstm,order-blind,one
 Generates 11,000 training examples of the family "goes" (fewer than 10,000 sequences: a reversed pair is one)
 of four 64 × 32 pictures, and trains models on one core. The table is results/sequences-learned.csv. FOLDER
 keeps what is done.
+
+python benchmarks/sequences.py --need FOLDER
+
+Searches for the number of examples from which the CNN-LSTM has 80 % right: which way a vehicle goes, in four
+pictures, and in which lane it is, in one. Each question is asked in worlds of 4, 15 and 60 kinds, with two
+vehicles and three seeds, each of which has its own kinds and examples. The search doubles or halves the size
+until it has one on each side of the need, trains those between, and then one beyond either end. The table is
+results/sequences-need.csv, a line for each run, which the same command continues; the figure is
+docs/sequences-need.png.
 """
 
+from collections import defaultdict
+from itertools import product
 from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
-from machine import RESULTS, Rows, machine, options
+from machine import RESULTS, Rows, machine, options, read_rows
 
+from simtown.complexity.csv_results import read_csv
+from simtown.complexity.estimate import estimate
+from simtown.complexity.needs_figure import samples
+from simtown.complexity.size_search import FIRST, first_size, ladder, need, next_size
 from simtown.datasets.audit.floors import floors, shown
 from simtown.datasets.making.generate import generate
 from simtown.datasets.reading.reader import open_dataset
@@ -31,6 +46,12 @@ from simtown.language.asking.families import sequence_families
 from simtown.language.asking.sequences import REVERSED
 
 WORLD: dict[str, Any] = {"entities": 15, "width": 64, "height": 32}
+#: Of the search for needs: the questions by the name of their line, the world with which it begins and the
+#: others, the accuracy to reach, sizes of data sets, and the training.
+QUESTIONS = {"goes, 4 pictures": ("goes", "time"), "lane, 1 picture": ("lane", "")}
+KINDS, SEEDS, TARGET, DATA = (15, 4, 60), (0, 1, 2), 0.8, (7_000, 20_000)
+TEST = 2_000
+TRAINING: dict[str, Any] = {"batch": 32, "min_steps": 400, "patience": 8, "max_steps": 800, "device": "cpu"}
 
 
 def measure(name: str, examples: int) -> dict[str, object]:
@@ -84,8 +105,75 @@ def learn(folder: Path, model: str, crowd: str, steps: int) -> dict[str, object]
     return row | {name: f"{share.mean():.3f}" for name, share in shares.items()}
 
 
+def search(folder: Path, path: Path) -> None:
+    """Train at the sizes around every need, those of one seed more than the bracket last."""
+    settings = ", ".join(f"{name} {value}" for name, value in TRAINING.items())
+    rows = Rows(path, f"cnn-lstm, {settings}; {machine('numpy', 'torch')}", "group", "world", "size", "seed")
+    for margin, kinds, group in product((0, 1), KINDS, QUESTIONS):
+        while True:
+            known = known_scores(path, group)
+            means = {
+                world: {
+                    size: sum(own.values()) / len(own)
+                    for size, own in scores.items()
+                    if len(own) == len(SEEDS)
+                }
+                for world, scores in known.items()
+            }
+            needs = {(world, False): found for world, own in means.items() if (found := need(own, TARGET))}
+            begin = first_size(kinds, False, needs) if needs else FIRST
+            size = next_size(ladder(max(DATA)), means.get(kinds, {}), TARGET, begin, margin)
+            if size is None:
+                break
+            for seed in set(SEEDS) - known[kinds][size].keys():
+                right = train(folder, group, kinds, size, seed)
+                row = {"group": group, "world": kinds, "size": size, "seed": seed}
+                rows.add(row | {"correct": round(right * TEST), "total": TEST})
+
+
+def known_scores(path: Path, group: str) -> dict[int, dict[int, dict[int, float]]]:
+    """Accuracies of a question by world, size and seed."""
+    scores: dict[int, Any] = defaultdict(lambda: defaultdict(dict))
+    for row in read_rows(path):
+        if row["group"] == group:
+            score = int(row["correct"]) / int(row["total"])
+            scores[int(row["world"])][int(row["size"])][int(row["seed"])] = score
+    return scores
+
+
+def train(folder: Path, group: str, kinds: int, size: int, seed: int) -> float:
+    """Test accuracy of the CNN-LSTM in a world of its own."""
+    import torch
+
+    from simtown.training.fit import fit
+    from simtown.training.fit_settings import FitSettings
+
+    torch.set_num_threads(1)
+    question, mode = QUESTIONS[group]
+    n = min(count for count in DATA if count >= size)
+    data = folder / f"{question}-{kinds}-{seed}-{n}"
+    world = {**WORLD, "entities": kinds, "n": n, "val": 200, "test": TEST, "seed": seed, "world_seed": seed}
+    if not data.exists():
+        generate(Settings(**world, questions=(question,), sequence=mode, crowd="2"), data, workers=1)
+    run = fit(
+        FitSettings("cnn-lstm", size, seed, **TRAINING),
+        data,
+        folder / f"run-{question}-{kinds}-{size}-{seed}",
+    )
+    return float(run["test"]["accuracy"])
+
+
+def draw(path: Path, figure: Path) -> None:
+    """The figure of docs/sequences.md, and the needs in words."""
+    runs, reference, _ = read_csv(path)
+    found = estimate(runs, targets=[TARGET], reference=reference, world="world")
+    samples(found, figure, "Needs")
+    for row in found.table():
+        print(*row.values(), sep=", ")
+
+
 def main() -> None:
-    """Measure the families, or train the models."""
+    """Measure the families, train the models, or search for needs."""
     models = ["cnn-lstm", "order-blind", "one-picture"]
     chosen = options(
         __doc__,
@@ -95,7 +183,12 @@ def main() -> None:
         models=models,
         crowd="2",
         steps=2_500,
+        need="",
     )
+    if chosen.need:
+        path = RESULTS / "sequences-need.csv"
+        search(Path(chosen.need), path)
+        return draw(path, Path(__file__).parents[1] / "docs" / "sequences-need.png")
     if chosen.learn:
         rows = Rows(RESULTS / "sequences-learned.csv", machine("numpy", "torch"), "model, crowd")
         for model in chosen.models:
