@@ -18,10 +18,9 @@ python benchmarks/sequences.py --need FOLDER
 
 Searches for the number of examples from which the CNN-LSTM has 80 % right: which way a vehicle goes, in four
 pictures, and in which lane it is, in one. Each question is asked in worlds of 4, 15 and 60 kinds, with two
-vehicles and three seeds, each of which has its own kinds and examples. The search doubles or halves the size
-until it has one on each side of the need, trains those between, and then one beyond either end. The table is
-results/sequences-need.csv, a line for each run, which the same command continues; the figure is
-docs/sequences-need.png.
+vehicles and three seeds, each of which has its own kinds and examples. The search goes up or down until the
+need lies between a size and its double. The table is results/sequences-need.csv, a line for each run, which
+the same command continues; the figure is docs/sequences-need.png.
 """
 
 from collections import defaultdict
@@ -36,7 +35,7 @@ from machine import RESULTS, Rows, machine, options, read_rows
 from simtown.complexity.csv_results import read_csv
 from simtown.complexity.estimate import estimate
 from simtown.complexity.needs_figure import samples
-from simtown.complexity.size_search import FIRST, first_size, ladder, need, next_size
+from simtown.complexity.size_search import crossing, first_size, nearest, need
 from simtown.datasets.audit.floors import floors, shown
 from simtown.datasets.making.generate import generate
 from simtown.datasets.reading.reader import open_dataset
@@ -46,10 +45,10 @@ from simtown.language.asking.families import sequence_families
 from simtown.language.asking.sequences import REVERSED
 
 WORLD: dict[str, Any] = {"entities": 15, "width": 64, "height": 32}
-#: Of the search for needs: the questions by the name of their line, the world with which it begins and the
-#: others, the accuracy to reach, sizes of data sets, and the training.
+#: Of the search for needs: the questions by the name of their line, worlds in their order, seeds, the
+#: accuracy to reach, sizes that it may train, and the training.
 QUESTIONS = {"goes, 4 pictures": ("goes", "time"), "lane, 1 picture": ("lane", "")}
-KINDS, SEEDS, TARGET, DATA = (15, 4, 60), (0, 1, 2), 0.8, (7_000, 20_000)
+KINDS, SEEDS, TARGET, SIZES = (15, 4, 60), (0, 1, 2), 0.8, (125, 250, 500, 1_000, 2_000, 4_000, 8_000)
 TEST = 2_000
 TRAINING: dict[str, Any] = {"batch": 32, "min_steps": 400, "patience": 8, "max_steps": 800, "device": "cpu"}
 
@@ -106,29 +105,34 @@ def learn(folder: Path, model: str, crowd: str, steps: int) -> dict[str, object]
 
 
 def search(folder: Path, path: Path) -> None:
-    """Train at the sizes around every need, those of one seed more than the bracket last."""
+    """Train at the sizes around every need."""
     settings = ", ".join(f"{name} {value}" for name, value in TRAINING.items())
     rows = Rows(path, f"cnn-lstm, {settings}; {machine('numpy', 'torch')}", "group", "world", "size", "seed")
-    for margin, kinds, group in product((0, 1), KINDS, QUESTIONS):
-        while True:
-            known = known_scores(path, group)
-            means = {
-                world: {
-                    size: sum(own.values()) / len(own)
-                    for size, own in scores.items()
-                    if len(own) == len(SEEDS)
-                }
-                for world, scores in known.items()
-            }
-            needs = {(world, False): found for world, own in means.items() if (found := need(own, TARGET))}
-            begin = first_size(kinds, False, needs) if needs else FIRST
-            size = next_size(ladder(max(DATA)), means.get(kinds, {}), TARGET, begin, margin)
-            if size is None:
-                break
-            for seed in set(SEEDS) - known[kinds][size].keys():
+    for kinds, group in product(KINDS, QUESTIONS):
+        while size := size_to_train(known_scores(path, group), kinds):
+            for seed in SEEDS:
+                if seed in known_scores(path, group)[kinds][size]:
+                    continue
                 right = train(folder, group, kinds, size, seed)
                 row = {"group": group, "world": kinds, "size": size, "seed": seed}
                 rows.add(row | {"correct": round(right * TEST), "total": TEST})
+
+
+def size_to_train(known: dict[int, dict[int, dict[int, float]]], kinds: int) -> int | None:
+    """The next size of a world; None if the need lies between two sizes, or beyond all."""
+    means: dict[int, dict[int, float]] = {}
+    for world, scores in known.items():
+        complete = {size: own for size, own in scores.items() if len(own) == len(SEEDS)}
+        means[world] = {size: sum(own.values()) / len(SEEDS) for size, own in complete.items()}
+    own = means.get(kinds)
+    if not own:
+        needs = {(world, False): need(others, TARGET) for world, others in means.items() if others}
+        return nearest(SIZES, first_size(kinds, False, needs))
+    low, high = crossing(own, TARGET)
+    if low and high:
+        return None
+    size = 2 * max(own) if low else min(own) // 2
+    return size if size in SIZES else None
 
 
 def known_scores(path: Path, group: str) -> dict[int, dict[int, dict[int, float]]]:
@@ -150,17 +154,13 @@ def train(folder: Path, group: str, kinds: int, size: int, seed: int) -> float:
 
     torch.set_num_threads(1)
     question, mode = QUESTIONS[group]
-    n = min(count for count in DATA if count >= size)
-    data = folder / f"{question}-{kinds}-{seed}-{n}"
-    world = {**WORLD, "entities": kinds, "n": n, "val": 200, "test": TEST, "seed": seed, "world_seed": seed}
+    data = folder / f"{question}-{kinds}-{seed}"
     if not data.exists():
-        generate(Settings(**world, questions=(question,), sequence=mode, crowd="2"), data, workers=1)
-    run = fit(
-        FitSettings("cnn-lstm", size, seed, **TRAINING),
-        data,
-        folder / f"run-{question}-{kinds}-{size}-{seed}",
-    )
-    return float(run["test"]["accuracy"])
+        world = {**WORLD, "entities": kinds, "seed": seed, "world_seed": seed, "crowd": "2"}
+        counts = {"n": max(SIZES), "val": 200, "test": TEST}
+        generate(Settings(**world, **counts, questions=(question,), sequence=mode), data, workers=1)
+    run = folder / f"run-{question}-{kinds}-{size}-{seed}"
+    return float(fit(FitSettings("cnn-lstm", size, seed, **TRAINING), data, run)["test"]["accuracy"])
 
 
 def draw(path: Path, figure: Path) -> None:
