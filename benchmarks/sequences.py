@@ -126,7 +126,7 @@ def size_to_train(known: dict[int, dict[int, dict[int, float]]], kinds: int) -> 
         means[world] = {size: sum(own.values()) / len(SEEDS) for size, own in complete.items()}
     own = means.get(kinds)
     if not own:
-        needs = {(world, False): need(others, TARGET) for world, others in means.items() if others}
+        needs = {(world, False): n for world, other in means.items() if (n := need(other, TARGET))}
         return nearest(SIZES, first_size(kinds, False, needs))
     low, high = crossing(own, TARGET)
     if low and high:
@@ -157,8 +157,8 @@ def train(folder: Path, group: str, kinds: int, size: int, seed: int) -> float:
     data = folder / f"{question}-{kinds}-{seed}"
     if not data.exists():
         world = {**WORLD, "entities": kinds, "seed": seed, "world_seed": seed, "crowd": "2"}
-        counts = {"n": max(SIZES), "val": 200, "test": TEST}
-        generate(Settings(**world, **counts, questions=(question,), sequence=mode), data, workers=1)
+        world |= {"n": max(SIZES), "val": 200, "test": TEST, "sequence": mode}
+        generate(Settings(**world, questions=(question,)), data, workers=1)
     run = folder / f"run-{question}-{kinds}-{size}-{seed}"
     return float(fit(FitSettings("cnn-lstm", size, seed, **TRAINING), data, run)["test"]["accuracy"])
 
