@@ -18,9 +18,9 @@ python benchmarks/sequences.py --need FOLDER
 
 Searches for the number of examples from which the CNN-LSTM has 80 % right: which way a vehicle goes, in four
 pictures, and in which lane it is, in one. Each question is asked in worlds of 4, 15 and 60 kinds, with two
-vehicles and three seeds, each of which has its own kinds and examples. The search goes up or down until the
-need lies between a size and its double. The table is results/sequences-need.csv, a line for each run, which
-the same command continues; the figure is docs/sequences-need.png.
+vehicles and three seeds, each of which has its own kinds and examples. The search doubles or halves the size
+until the need lies between two, and has three at least. The table is results/sequences-need.csv, a line for
+each run, which the same command continues; the figure is docs/sequences-need.png.
 """
 
 from collections import defaultdict
@@ -119,7 +119,7 @@ def search(folder: Path, path: Path) -> None:
 
 
 def size_to_train(known: dict[int, dict[int, dict[int, float]]], kinds: int) -> int | None:
-    """The next size of a world; None if the need lies between two sizes, or beyond all."""
+    """The next size of a world; None if the need lies between two of at least three sizes, or beyond all."""
     means: dict[int, dict[int, float]] = {}
     for world, scores in known.items():
         complete = {size: own for size, own in scores.items() if len(own) == len(SEEDS)}
@@ -129,9 +129,9 @@ def size_to_train(known: dict[int, dict[int, dict[int, float]]], kinds: int) -> 
         needs = {(world, False): n for world, other in means.items() if (n := need(other, TARGET))}
         return nearest(SIZES, first_size(kinds, False, needs))
     low, high = crossing(own, TARGET)
-    if low and high:
+    if low and high and len(own) > 2:
         return None
-    size = 2 * max(own) if low else min(own) // 2
+    size = min(own) // 2 if high else 2 * max(own)
     return size if size in SIZES else None
 
 
