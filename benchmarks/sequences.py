@@ -108,8 +108,8 @@ def search(folder: Path, path: Path) -> None:
     """Train at the sizes around every need."""
     settings = ", ".join(f"{name} {value}" for name, value in TRAINING.items())
     rows = Rows(path, f"cnn-lstm, {settings}; {machine('numpy', 'torch')}", "group", "world", "size", "seed")
-    for kinds, group in product(KINDS, QUESTIONS):
-        while size := size_to_train(known_scores(path, group), kinds):
+    for sizes, kinds, group in product((2, 3), KINDS, QUESTIONS):
+        while size := size_to_train(known_scores(path, group), kinds, sizes):
             for seed in SEEDS:
                 if seed in known_scores(path, group)[kinds][size]:
                     continue
@@ -118,8 +118,8 @@ def search(folder: Path, path: Path) -> None:
                 rows.add(row | {"correct": round(right * TEST), "total": TEST})
 
 
-def size_to_train(known: dict[int, dict[int, dict[int, float]]], kinds: int) -> int | None:
-    """The next size of a world; None if the need lies between two of at least three sizes, or beyond all."""
+def size_to_train(known: dict[int, dict[int, dict[int, float]]], kinds: int, sizes: int) -> int | None:
+    """The next size of a world; None if its need lies between two of so many sizes, or beyond all."""
     means: dict[int, dict[int, float]] = {}
     for world, scores in known.items():
         complete = {size: own for size, own in scores.items() if len(own) == len(SEEDS)}
@@ -129,7 +129,7 @@ def size_to_train(known: dict[int, dict[int, dict[int, float]]], kinds: int) -> 
         needs = {(world, False): n for world, other in means.items() if (n := need(other, TARGET))}
         return nearest(SIZES, first_size(kinds, False, needs))
     low, high = crossing(own, TARGET)
-    if low and high and len(own) > 2:
+    if low and high and len(own) >= sizes:
         return None
     size = min(own) // 2 if high else 2 * max(own)
     return size if size in SIZES else None
