@@ -131,7 +131,8 @@ def size_to_train(known: dict[int, dict[int, dict[int, float]]], kinds: int, siz
     low, high = crossing(own, TARGET)
     if low and high and len(own) >= sizes:
         return None
-    size = min(own) // 2 if high else 2 * max(own)
+    is_near_high = low and high and own[high] - TARGET < TARGET - own[low]
+    size = 2 * max(own) if is_near_high or not high else min(own) // 2
     return size if size in SIZES else None
 
 
