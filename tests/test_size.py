@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 #: Most tokens, rounded up so that nobody has to pack a line. Lower a number when code goes.
-BUDGETS = {("simtown",): 575_000, ("tests",): 415_000, ("benchmarks", "tools"): 70_000}
+BUDGETS = {("simtown",): 575_000, ("tests",): 415_000, ("benchmarks", "tools"): 75_000}
 _COUNTED = {tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING}
 
 

@@ -50,7 +50,7 @@ def test_a_crop_is_a_window_of_the_picture_and_boxes_follow(rich, crop):
         pixels = row["boxes"] * np.tile(row["image"].shape[:0:-1], 2)
         shares = np.clip(pixels - corners, 0, size) / size
         assert np.isclose(part["boxes"], shares, atol=1e-5).all((1, 2)).any()
-    with pytest.raises(ValueError, match="does not lie in pictures of"):
+    with pytest.raises(ValueError, match="do not lie in pictures of"):
         split.torch((1000, 20))
 
 

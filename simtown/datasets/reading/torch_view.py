@@ -136,9 +136,8 @@ class TorchView:
     def __init__(self, split: Split, crop: tuple[int, int] | None = None) -> None:
         height, width = split.form("images")[0][-3:-1]
         if crop and not (0 < crop[0] <= width and 0 < crop[1] <= height):
-            raise ValueError(
-                f"a `crop` of {crop[0]} × {crop[1]} pixels does not lie in pictures of {width} × {height}"
-            )
+            cut = f"windows of {crop[0]} × {crop[1]} pixels"
+            raise ValueError(f"{cut} do not lie in pictures of {width} × {height}")
         self.split = split
         self.crop = crop
 
