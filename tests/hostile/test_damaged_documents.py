@@ -76,7 +76,9 @@ def a_summary(folder):
 
 
 @pytest.mark.parametrize(
-    "make", [a_town, a_cell, partial(a_cell, status="running"), a_manifest, a_summary], ids=str
+    "make",
+    [a_town, a_cell, partial(a_cell, status="running"), a_manifest, a_summary],
+    ids=["town", "cell", "running cell", "manifest", "summary"],
 )
 def test_a_damaged_document_is_read_or_refused_in_words(tmp_path, make):
     document, read = make(tmp_path)
