@@ -157,6 +157,7 @@ for words in commands:
 """
 
 
+@pytest.mark.slow
 def test_a_command_loads_what_it_needs(plain, tmp_path):
     (tmp_path / "town").symlink_to(plain)
     expected = LOADED | TYPOS

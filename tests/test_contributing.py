@@ -76,6 +76,7 @@ def marked(heading):
     return pytest.param(heading, marks=[pytest.mark.slow] if heading in LONG else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heading", [*map(marked, CHANGES)])
 def test_a_worked_change_applies_and_does_what_the_page_says(heading, copy):
     if heading in NEEDS:

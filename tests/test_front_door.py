@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_readme_run_one_after_the_other(cli, tmp_path, monkeypatch):
     """With 40 examples, two steps of training, and a function in place of the Hub's model."""
     pytest.importorskip("torch")

@@ -96,6 +96,7 @@ CELLS = (
 )
 
 
+@pytest.mark.slow
 def test_a_kernel_shows_progress_pictures_and_sentences(tmp_path):
     nbclient = pytest.importorskip("nbclient", reason=NEEDS)
     nbformat = pytest.importorskip("nbformat", reason=NEEDS)

@@ -162,6 +162,7 @@ def test_colours_come_down_to_the_nearest_material_of_each_face(monkeypatch, tmp
     assert (body, found) == ("red", [names for _, names in wanted])
 
 
+@pytest.mark.slow
 def test_twenty_thousand_faces_are_simplified_and_the_shape_stays(monkeypatch, tmp_path):
     ball = trimesh.creation.icosphere(subdivisions=5)
     ball.apply_transform(np.diag([0.9, 0.8, 1.6, 1]))
@@ -256,6 +257,7 @@ def test_kinds_of_a_program(tmp_path):
     assert "imported already" in python(code + "except ValueError as e: print(json.dumps(str(e)))", tmp_path)
 
 
+@pytest.mark.slow
 def test_a_data_set_is_proven_and_refused_without_its_kinds(shell, together, example, tmp_path, plain):
     """A world of nothing else; a changed mesh is refused; data sets without own kinds do not notice."""
     folder = shutil.copytree(example / "kinds", tmp_path / "kinds")
@@ -321,6 +323,7 @@ print(json.dumps(drawn | {{"opengl": float((gl.ids == b.ids[:4]).mean()), "card"
 """
 
 
+@pytest.mark.slow
 def test_our_own_exports_come_back_and_all_renderers_draw_them(tmp_path):
     for module in ("pyrender", "ziglang"):
         pytest.importorskip(module, reason=f"needs {module}: pip install '.[dev]'")

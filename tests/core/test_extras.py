@@ -146,6 +146,7 @@ def test_every_command_is_tried():
     assert {name.split(" --")[0] for calls in _calls().values() for name in calls} == commands
 
 
+@pytest.mark.slow
 def test_the_core_is_enough_for_the_town(endings):
     assert [(name, end.err) for name, extra, end in endings if extra == PLAIN and end.code != 0] == []
 

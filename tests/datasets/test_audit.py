@@ -354,6 +354,7 @@ def rate(audits):
     return bad, most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [12, pytest.param(150, marks=pytest.mark.slow)])
 def test_chance_alone_warns_as_rarely_as_promised(seeds, clean):
     bad, most = rate([statistics_anew(open_dataset(clean), seed) for seed in range(seeds)])

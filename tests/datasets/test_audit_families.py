@@ -46,6 +46,7 @@ def values(columns, family):
     return rows, np.flatnonzero(fairness.answer_numbers(SETTINGS)[FAMILIES.index(family)] >= 0)
 
 
+@pytest.mark.slow
 def test_fair_questions_pass(fair):
     assert not warned(fair)
 
@@ -55,6 +56,7 @@ def some(families):
     return [pytest.param(f, marks=() if f in ("count", "driver") else pytest.mark.slow) for f in families]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", some(FAMILIES))
 def test_a_word_that_gives_the_answer_away_is_found(family, fair):
     rows, _ = values(fair, family)
@@ -127,6 +129,7 @@ def test_answers_that_lean_with_the_place_in_the_split_are_found(fair):
     assert "information by lane" in warned(changed(fair, value=value))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["exist", "heading", "same-colour"])
 @pytest.mark.parametrize("what", ["scene/entity", "scene/weather"])
 def test_an_answer_that_a_glance_tells_is_found(family, what, fair):

@@ -60,6 +60,7 @@ def test_kernels_of_an_older_processor(level, tmp_path, monkeypatch, contents, h
     assert contents(tmp_path, besides=("timings.json",)) == here
 
 
+@pytest.mark.slow
 def test_without_numpys_vector_loops(tmp_path, contents, here):
     core = np._core._multiarray_umath
     names = [name for name in core.__cpu_dispatch__ if core.__cpu_features__.get(name)]

@@ -283,11 +283,13 @@ def warnings(dataset):
     return {finding.check: finding for finding in audit(open_dataset(dataset)) if finding.status == "warn"}
 
 
+@pytest.mark.slow
 def test_the_audit_passes_twins(many):
     """That they repeat each other is no fault, nor that two neighbouring counts are the answers."""
     assert not warnings(many)
 
 
+@pytest.mark.slow
 def test_the_audit_finds_what_is_wrong_with_twins(many, tmp_path):
     def equal_pictures(file):
         file["images"][7] = file["images"][6]

@@ -81,6 +81,7 @@ def test_an_item_that_is_exchanged_is_found(data, items):
     assert wrong_pairs(data.test, [*items[:3], exchanged], SIZE) == [exchanged]
 
 
+@pytest.mark.slow
 def test_verify_reads_the_pairs_back(data, items):
     report = verify(data.path, pictures=0, quick=True)
     assert report.problems == []

@@ -79,6 +79,7 @@ def test_without_a_library_of_the_same_sources_one_is_told_what_to_do(
         kernels.library()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flag", ["-ffp-contract=fast", "-ffast-math"])
 def test_the_canary_dies_of_other_flags(flag, tmp_path):
     """A compiler that contracts (where the processor can) or reorders would make other bytes."""

@@ -138,6 +138,7 @@ def test_training_holds_no_composition_and_the_fourth_split_holds_nothing_else(r
         assert family_questions.keeps_rules(batch, settings, split).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("twins", "each", "unclear"), [(1, 1, 0.0), (0, 4, 0.0), (1, 2, 0.0), (1, 1, 0.2)])
 @pytest.mark.parametrize(
     "rules",
@@ -160,6 +161,7 @@ def test_twins_and_further_questions_keep_to_the_rules_too(rules, twins, each, u
         assert family_questions.keeps_rules(batch, settings, split).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", RULES, ids=",".join)
 def test_examples_without_a_hold_out_are_judged_as_the_oracle_judges(rules):
     settings, batch = settings_of(rules), drawn((), "train", 200)[1]

@@ -99,6 +99,7 @@ def state(session):
     return session.town.to_scene(), session.town.seed, session.asked, session._past
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(st.sampled_from(FIELDS), st.sampled_from(ODD) | anything.map(json.dumps))
 def test_any_json_in_any_field_is_answered_or_refused_and_a_refusal_changes_nothing(server, field, text):

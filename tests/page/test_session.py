@@ -92,6 +92,7 @@ def test_a_link_and_the_program_make_the_same_street(session):
     assert session.town["fire truck"].yaw == pytest.approx(3.142, abs=0.001)
 
 
+@pytest.mark.slow
 def test_files_hold_the_street(session):
     assert session.file("street.png").startswith(b"\x89PNG")
     assert session.file("street.glb").startswith(b"glTF")

@@ -72,6 +72,7 @@ def test_damage(released, tmp_path):
     assert corpus.bad == 1
 
 
+@pytest.mark.slow
 def test_the_published_part(reference_data):
     """Lines as counted by others, exactly; tokens and common words nearly: others cut words otherwise."""
     corpus = Corpus(reference_data("vg-region-descriptions/vg_description_corpus_2M.txt.xz"))

@@ -19,6 +19,7 @@ from tests.cuda.host_card import zig
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_the_driver_is_called_as_it_should_be(tmp_path):
     zig("cc", "-fPIC", "-O2", "-w", "-c", ROOT / "tests" / "cuda" / "driver.c", "-o", tmp_path / "driver.o")
     library = tmp_path / "libcuda.so.1"

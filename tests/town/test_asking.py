@@ -391,6 +391,7 @@ LONG = ("Is a thing ", "left of a thing "), ("How many things are ", "near every
 LONG += ("Is a thing ", "nearest "), ("How many things are ", "and a ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("question", "part"), LONG)
 def test_long_questions_are_bounded(question, part):
     with suppress(TownError):

@@ -99,6 +99,7 @@ def compare_families(n, seed):
     return states
 
 
+@pytest.mark.slow
 def test_a_town_answers_as_data_sets_do_or_says_that_they_find_it_too_close():
     states = compare_families(50, 4)
     assert states[KNOWN, True] > 80
@@ -113,6 +114,7 @@ def test_many_towns_answer_as_data_sets_do(seed):
     assert states["missed"] < 0.01 * states.total()
 
 
+@pytest.mark.slow
 def test_ordinary_questions_about_random_towns_have_the_answers_of_data_sets():
     states = Counter()
     for seed in range(4):

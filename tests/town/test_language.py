@@ -107,6 +107,7 @@ SAME = {
 }
 
 
+@pytest.mark.slow
 def test_towns_answer_as_data_sets_do():
     """Two evaluators that share no code: that of data sets, over many scenes at once, and the town's."""
     recipe = source_of(Settings(questions=("all",), seed=4)).recipe("train")

@@ -185,6 +185,7 @@ def test_a_refusal_stops_the_run_which_goes_on_later(paper, tmp_path, monkeypatc
     assert sum(server.answered.values()) == 24
 
 
+@pytest.mark.slow
 def test_a_program_is_told_no_right_answer(towns, tmp_path, program, together):
     (outcome,) = together(["evaluate", program("fast"), towns[1], "--out", tmp_path / "out"])
     assert outcome.code == 0, outcome.err

@@ -55,6 +55,7 @@ def test_a_kind_of_ones_own_is_asked_as_any_other(paper, parrots, tmp_path):
     assert results.content["total"]["cost"] == len(rows) == 24
 
 
+@pytest.mark.slow
 def test_the_command_knows_it(towns, parrots, tmp_path, together):
     calls = [
         ["evaluate", "parrot:yes", towns[0], "--dry-run"],

@@ -60,6 +60,7 @@ def clevr(tmp_path_factory):
     return pairs
 
 
+@pytest.mark.slow
 def test_programs_give_the_answers_in_every_family(clevr):
     answers = defaultdict(Counter)
     for question, scene in clevr:

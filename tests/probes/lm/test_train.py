@@ -90,6 +90,7 @@ def test_the_learning_rate_rises_then_falls(corpus, tmp_path):
     assert np.allclose(np.diff(rates[4:]), -1 / 76)
 
 
+@pytest.mark.slow
 def test_it_learns_and_is_asked_like_any_model(made):
     arch, directory, record = made
     assert record["status"] == "done"

@@ -69,6 +69,7 @@ def summary_of(out):
     return json.loads((out / "summary.json").read_text())["tasks"]["relations"]
 
 
+@pytest.mark.slow
 def test_an_lstm(cli, probe, lstm, ngram, tmp_path, contents):
     out = tmp_path / "out"
     assert f"67 relations in {len(CONTEXTS)} contexts" in probe(f"lstm:{lstm}", out, *SMALL).succeeds().out

@@ -66,6 +66,7 @@ def test_who_knows_the_truth_shows_it(kinds):
     assert summary["first"]["mean"] == 1
 
 
+@pytest.mark.slow
 def test_the_command(cli, many, tmp_path):
     out = tmp_path / "bridge"
     words = ("probe", "visual", "bridge", many, "--out", out, "--bias", "0,0.9", "--epochs", "1")
