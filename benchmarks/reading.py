@@ -8,9 +8,9 @@ and raw pixels (LitData; grain with array-record). Those that are not installed 
 of 128 of uint8 pictures and of answers; SPDL has threads where the others have worker processes. A run is the
 second epoch, of the same workers, so processes and files are open by then. Runs go in rounds over all
 loaders, so that a slow minute of the machine hits all alike. Cold: the kernel was asked to forget all files
-before that epoch; warm: they were read once. With --cut each picture is cut to seven eighths of its width and
-height at a random place and mirrored half the time, warm files only, rows marked so: simtown cuts while it
-reads and the loop mirrors the batch; the others do both to each picture as they decode it.
+before that epoch; warm: they were read once (--files warm,cold). With --cut each picture is also cut to seven
+eighths of its width and height at a random place and mirrored half the time, in rows of their own: simtown
+cuts while it reads, and the loop mirrors the batch; the others do both to each picture as they decode it.
 """
 
 from __future__ import annotations
@@ -238,6 +238,10 @@ def recall(folder: Path) -> None:
         path.read_bytes()
 
 
+#: By the state of the files before an epoch.
+STATES = {"warm": recall, "cold": forget}
+
+
 def second_epoch(loader: Any, between: Callable[[Path], None], folder: Path) -> tuple[float, float]:
     """Examples/s of an epoch, and of this process's own processor time; `between` is called before it."""
     for _ in loader:
@@ -249,15 +253,16 @@ def second_epoch(loader: Any, between: Callable[[Path], None], folder: Path) -> 
     return count / (perf_counter() - begun), count / max(process_time() - used, 1e-9)
 
 
-def measure(size: str, n: int, counts: list[int], rounds: int, cut: bool) -> Iterator[dict[str, object]]:
+def measure(
+    size: str, n: int, counts: list[int], rounds: int, files: list[str], cut: bool
+) -> Iterator[dict[str, object]]:
     """A row for each loader, number of workers, and state of the files."""
     width, height = (int(side) for side in (size.split("x") * 2)[:2])
     with tempfile.TemporaryDirectory() as scratch:
         folder, runs = Path(scratch), defaultdict(list)
         loaders = make(folder, width, height, n, cut)
-        states = {"warm": recall} if cut else {"warm": recall, "cold": forget}
-        for _, name, workers, state in product(range(rounds + 1), loaders, counts, states):
-            speeds = second_epoch(loaders[name](workers), states[state], folder)
+        for _, name, workers, state in product(range(rounds + 1), loaders, counts, files):
+            speeds = second_epoch(loaders[name](workers), STATES[state], folder)
             runs[name, workers, state].append(speeds)
     for (name, workers, state), measured in runs.items():
         speeds, own = zip(*measured[1:], strict=True)  # the first round only warms up
@@ -275,7 +280,14 @@ def measure(size: str, n: int, counts: list[int], rounds: int, cut: bool) -> Ite
 
 
 def main() -> None:
-    what = {"n": 6000, "sizes": ["64x32", "128", "256"], "workers": [0, 2], "repeats": 3, "cut": False}
+    what = {
+        "n": 6000,
+        "sizes": ["64x32", "128", "256"],
+        "workers": [0, 2],
+        "repeats": 3,
+        "files": ["warm"],
+        "cut": False,
+    }
     args = options(__doc__, **what, out=RESULTS / "reading.csv")
     torch.set_num_threads(1)
     libraries = ("torch", "numpy", "h5py", "hdf5plugin", "cramjam", "pillow", "datasets", "webdataset")
@@ -283,7 +295,7 @@ def main() -> None:
     where = f"{machine(*libraries)}; {args.n} examples, batches of {BATCH}, {args.repeats} rounds, medians"
     rows = Rows(args.out, where)
     for size, cut in product(args.sizes, [False, True][: 1 + args.cut]):
-        for row in measure(size, args.n, args.workers, args.repeats, cut):
+        for row in measure(size, args.n, args.workers, args.repeats, args.files, cut):
             rows.add(row)
 
 

@@ -94,8 +94,6 @@ def reading(results: Results) -> str:
     columns = {
         "128 × 128": ("128", "whole"),
         "128 × 128, cut": ("128", "cut and mirrored"),
-        "256 × 256": ("256", "whole"),
-        "256 × 256, cut": ("256", "cut and mirrored"),
     }
     lines = [
         [name, *(" / ".join(rates.get((loader, *column), [])) for column in columns.values())]
