@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from simtown.core.files import DamagedError, replacing
 from simtown.core.runs import RunRecord
-from simtown.core.table_files import FLAG, INTEGER
+from simtown.core.table_files import FLAG, INTEGER, columns_of
 from simtown.core.tables import Table
 from simtown.core.untrusted import cause, inside, markdown, open_regular
 from simtown.probes.model_names import title_of
@@ -50,7 +50,7 @@ class Results:
         path = inside(self.path, f"{task}.parquet")
         try:
             with open_regular(path, follow=False) as file:
-                rows = pq.read_table(file, columns=list(columns))
+                rows = columns_of(file, list(columns))
             for name, kind in columns.items():  # casting would take 0.5 for true
                 if kind in (FLAG, INTEGER) and (rows[name].type != kind or rows[name].null_count):
                     problem = f"its column {name} holds other values than {_HELD[kind]}"
