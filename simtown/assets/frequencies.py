@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import math
+from contextlib import suppress
 from functools import lru_cache
 from importlib.resources import files
 from os.path import isfile
@@ -75,9 +77,11 @@ def _read(path: Path) -> np.ndarray:
     counts = []
     for where, cells in read_rows(path, ("subject", "object")):
         for column in ("subject", "object"):
-            try:
-                counts.append(float(cells[column]))
-            except ValueError:
-                wrong = f"'{cells[column][:40]}' is not a number"
-                raise ValueError(f"{where}, column {column}: {wrong}") from None
+            count = math.nan
+            with suppress(ValueError):
+                count = float(cells[column])
+            if not 0 <= count < math.inf:
+                wrong = f"'{cells[column][:40]}' is not a finite number of at least 0"
+                raise ValueError(f"{where}, column {column}: {wrong}")
+            counts.append(count)
     return np.array(counts).reshape(-1, 2)

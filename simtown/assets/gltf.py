@@ -88,6 +88,10 @@ class Glb:
             raise KindsError(f"it is cut off after {len(content):,} of {size:,} bytes: copy it again")
         end = 20 + int.from_bytes(content[12:16], "little")
         self.document = parse_json(content[20:end])
+        about = self.document.get("asset", {})
+        version = str(about.get("minVersion", about.get("version", "2.0")))
+        if not re.fullmatch(r"2\.0" if "minVersion" in about else r"2\.\d+", version):
+            raise KindsError(f"it is of glTF {version:.20}: export it as glTF 2.0")
         used = {*self.document.get("extensionsUsed", ()), *self.document.get("extensionsRequired", ())}
         unknown = sorted(name for name in used if not _KNOWN.fullmatch(name))
         if unknown:

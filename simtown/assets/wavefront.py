@@ -21,6 +21,8 @@ _FLAT = 1e-4
 _LIGHT_GREY = 0.8
 #: Statements of an OBJ file that change neither shape nor colour: names, groups, smoothing, normals.
 _WITHOUT_EFFECT = ("o", "g", "s", "mg", "vn", "mtllib", "lod", "shadow_obj", "trace_obj")
+#: The signs of numbers, of NaN and of infinity: Python reads 1_000 as well.
+_DIGITS = re.compile(r"[-+.a-zA-Z0-9\s]*")
 #: An option of a texture that scales or shifts its coordinates, by one to three numbers.
 _OPTION = re.compile(r"-([so])((?: [-+]?\d*\.?\d+){1,3}) ")
 #: A corner of a face: rows of its place, its texture coordinates and its normal.
@@ -67,7 +69,8 @@ def _texture(rest: str) -> tuple[str, np.ndarray, np.ndarray]:
 def _numbers(word: str, rest: str, *counts: int) -> list[float]:
     """The numbers of a statement, as many as one of the counts, without a comment behind them."""
     try:
-        numbers = [float(number) for number in rest.partition("#")[0].split()]
+        text = rest.partition("#")[0]
+        numbers = [float(number) for number in text.split()] if _DIGITS.fullmatch(text) else []
     except ValueError:
         numbers = []
     if len(numbers) not in counts:

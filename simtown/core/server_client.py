@@ -34,6 +34,12 @@ LONGEST_RETRY_AFTER = 120.0
 _PASSING, _OF_A_QUESTION = (408, 409, 425, 429), (400, 413, 422)
 #: How a server says that a refusal is about the content of one question.
 OF_CONTENT = re.compile(r"^422|content.?(filter|policy|management)|moderation|flagged", re.IGNORECASE)
+#: Errors of the library, whose own words are Python's.
+_FAILURES = {
+    requests.exceptions.ContentDecodingError: "its reply is not packed as its headers say",
+    requests.Timeout: "it did not answer in time",
+    (requests.ConnectionError, requests.exceptions.ChunkedEncodingError): "it cut the connection",
+}
 #: Seconds of the first pause, each of which is about twice the one before, and of the longest.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
 
@@ -121,7 +127,7 @@ class Server:
                 pause = _seconds(answer.headers.get("Retry-After", ""))
                 value = read(body) if status < 300 else None
             except Exception as error:  # libraries of HTTP raise many kinds
-                problem = f"{type(error).__name__}: {error}"
+                problem = _failure(error)
             if self._key:  # before anything is cut, which would leave a part of it
                 problem = problem.replace(self._key, "the key")
             problem = problem[:500]
@@ -191,6 +197,16 @@ def _within(seconds: float, work: Callable[[], Any]) -> Any:
         return future.result(seconds)
     except TimeoutError:
         raise TimeoutError(f"no whole reply within {seconds:g} seconds") from None
+
+
+def _failure(error: Exception) -> str:
+    """Why there is no reply, in our words or in the system's."""
+    reason: BaseException | None = error
+    while reason:
+        if isinstance(reason, OSError) and reason.strerror:
+            return f"no connection: {reason.strerror}"
+        reason = reason.__cause__ or reason.__context__
+    return next((words for kind, words in _FAILURES.items() if isinstance(error, kind)), str(error))
 
 
 def _seconds(retry_after: str) -> float:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from simtown.core.options import SettingsError
+from simtown.core.table_files import NUMBER, TEXT
 from simtown.core.tables import Table
 from simtown.core.untrusted import figure_text
 from simtown.probes import elicit, figures, measures, report
@@ -363,7 +364,8 @@ def _paired(task: str, a: Results, b: Results) -> Iterable[tuple[str, np.ndarray
 
 def _by_mode(results: Results, task: str) -> dict[str, dict[tuple[str, int], tuple[Any, ...]]]:
     """{mode: {(subject, how often it stood above): (group, ρ, share right)}}."""
-    rows = results.rows(task, ("mode", "subject", "group", "rho", "right"))
+    columns = dict.fromkeys(("mode", "subject", "group"), TEXT) | dict.fromkeys(("rho", "right"), NUMBER)
+    rows = results.rows(task, columns)
     modes: dict[str, dict[tuple[str, int], tuple[Any, ...]]] = {}
     times: Counter[tuple[str, str]] = Counter()
     for mode, subject, *numbers in zip(*rows.values(), strict=True):

@@ -15,10 +15,13 @@ import pyarrow.parquet as pq
 
 from simtown.core.files import DamagedError, replacing
 from simtown.core.runs import RunRecord
+from simtown.core.table_files import FLAG, INTEGER, columns_of
 from simtown.core.tables import Table
 from simtown.core.untrusted import cause, inside, markdown, open_regular
 from simtown.probes.model_names import title_of
 
+#: What columns of a type hold.
+_HELD = {FLAG: "true and false", INTEGER: "whole numbers"}
 #: The file that says what a directory of results is, and the version of its format.
 SUMMARY, SCHEMA = "summary.json", 1
 
@@ -42,13 +45,17 @@ class Results:
         kind, colon, place = title_of(str(self.content["settings"]["model"])).partition(":")
         return f"{kind}{colon}{'/'.join(Path(place).parts[-2:])}"
 
-    def rows(self, task: str, columns: Sequence[str]) -> dict[str, list[Any]]:
-        """Columns of a task's rows. Raises DamagedError if the file is missing or damaged."""
+    def rows(self, task: str, columns: Mapping[str, pa.DataType]) -> dict[str, list[Any]]:
+        """Columns of a task's rows, by their types. Raises DamagedError if the file is missing or damaged."""
         path = inside(self.path, f"{task}.parquet")
         try:
             with open_regular(path, follow=False) as file:
-                rows = pq.read_table(file, columns=list(columns))
-            return {column: rows[column].to_pylist() for column in columns}
+                rows = columns_of(file, list(columns))
+            for name, kind in columns.items():  # casting would take 0.5 for true
+                if kind in (FLAG, INTEGER) and (rows[name].type != kind or rows[name].null_count):
+                    problem = f"its column {name} holds other values than {_HELD[kind]}"
+                    raise DamagedError(f"{path} is damaged ({problem}): run the study again")
+            return {name: rows[name].cast(kind).to_pylist() for name, kind in columns.items()}
         except (pa.ArrowException, OSError, KeyError) as error:
             raise DamagedError(
                 f"{path} is damaged ({cause(error)}): delete it and run the study again"

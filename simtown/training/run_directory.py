@@ -165,7 +165,7 @@ def restore(directory: Path, saved: Tensors, model: nn.Module, optimizer: Optimi
 
     state: dict[int, Tensors] = {}
     try:
-        model.load_state_dict(named("model."))
+        put_weights(model, named("model."))
         for number, parameter in enumerate(model.parameters()):
             if moments := named(f"optimizer.{number}."):
                 for name in moments.keys() - {"step"}:  # in its layout, as the fused step needs it
@@ -188,6 +188,18 @@ def save_weights(model: nn.Module, directory: Path) -> None:
     _save_tensors(directory / WEIGHTS, model.state_dict())
 
 
+def put_weights(model: nn.Module, tensors: Tensors) -> None:
+    """Put tensors into a model. Raises ValueError, in our words, unless they are those of such a model."""
+    own = model.state_dict()
+    for name in sorted(own.keys() ^ tensors.keys()):
+        raise ValueError(f"it {'lacks' if name in own else 'also holds'} the tensor {name}")
+    for name, old in own.items():
+        form, other = ([*tensor.shape, tensor.is_floating_point()] for tensor in (old, tensors[name]))
+        if form != other:
+            raise ValueError(f"its tensor {name} has another shape or type of numbers")
+    model.load_state_dict(tensors)
+
+
 def load_weights(model: nn.Module, directory: Path) -> None:
     """Read what :func:`save_weights` wrote. Raises DamagedError or FileNotFoundError."""
     path = directory / WEIGHTS
@@ -195,7 +207,7 @@ def load_weights(model: nn.Module, directory: Path) -> None:
         remedy = "let simtown fit finish, or put back a copy of them"
         raise FileNotFoundError(f"{directory} holds no weights (no {WEIGHTS}): {remedy}")
     try:
-        model.load_state_dict(safetensors.torch.load(read_bytes(path, follow=False)))
+        put_weights(model, safetensors.torch.load(read_bytes(path, follow=False)))
     except (ValueError, RuntimeError, SafetensorError) as error:
         raise _damaged(path, error) from error
 

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from simtown.core.files import as_json, save_text
+from simtown.core.files import as_json, replacing, save_text
 from simtown.core.progress import Bars, no_bars
+from simtown.core.table_files import FLAG, INTEGER, TEXT
+from simtown.core.untrusted import folder
 from simtown.datasets.reading.reader import Dataset, Example
 from simtown.datasets.showing.gallery import LARGE, assemble, base_style, write_script
 from simtown.language.meaning.programs import parse
@@ -23,7 +25,12 @@ from simtown.vlm.referee import in_words
 from simtown.vlm.vlm_run import PAGE, PICTURES, ROWS, headline
 
 _STORED = ("key", "question", "gold", "reply", "answer", "why", "reasoning", "cluster")
-_ALSO = ("example", "family", "relation", "right", "unparsed", "refused")
+#: Columns that are not texts, and those that the page does not store.
+_ALSO = {
+    **dict.fromkeys(("cluster", "example"), INTEGER),
+    **dict.fromkeys(("family", "relation"), TEXT),
+    **dict.fromkeys(("right", "unparsed", "refused"), FLAG),
+}
 _COLUMNS = ("condition", "part", "outcome", "picture", "mirrored", "reason", *_STORED)
 _WEBP: dict[str, Any] = {"quality": 75, "method": 1}
 
@@ -40,7 +47,7 @@ def write_page(results: Results, dataset: Dataset, bars: Bars = no_bars) -> Path
     split = dataset[content["settings"]["split"]]
     rows = [row for condition in results.tasks for row in _rows(results, condition, len(split))]
     asked = {row["example"] for row in rows if row["condition"] == "picture"}
-    (results.path / PICTURES).mkdir(exist_ok=True)
+    place = folder(results.path, PICTURES)
     reasons, shown = {}, sorted({row["picture"] for row in rows} - {None})
     progress = bars(f"page of {results.model}", len(shown))
     for number in shown:
@@ -48,7 +55,8 @@ def write_page(results: Results, dataset: Dataset, bars: Bars = no_bars) -> Path
         pictures = example.image.reshape(-1, *example.image.shape[-3:])
         picture = Image.fromarray(np.concatenate(pictures, axis=1))
         picture.thumbnail((LARGE * len(pictures), LARGE))
-        picture.save(results.path / PICTURES / f"{number}.webp", **_WEBP)
+        with replacing(place / f"{number}.webp", ".webp") as temporary:
+            picture.save(temporary, **_WEBP)
         if number in asked:
             reasons[number] = _reason(example)
         progress(1)
@@ -80,7 +88,7 @@ def write_page(results: Results, dataset: Dataset, bars: Bars = no_bars) -> Path
 
 def _rows(results: Results, condition: str, count: int) -> Iterator[dict[str, Any]]:
     """The rows of a condition as the page shows them, of a split of `count` examples."""
-    columns = results.rows(condition, (*_STORED, *_ALSO))
+    columns = results.rows(condition, dict.fromkeys(_STORED, TEXT) | _ALSO)
     for values in zip(*columns.values(), strict=True):
         row = dict(zip(columns, values, strict=True))
         outcome = "refused" if row["refused"] else "unread" if row["unparsed"] else "wrong"

@@ -15,6 +15,7 @@ import numpy as np
 
 from simtown.complexity.intervals import holm, paired_difference, share
 from simtown.core.files import save_text
+from simtown.core.table_files import FLAG, INTEGER, TEXT
 from simtown.core.tables import Table
 from simtown.core.untrusted import markdown
 from simtown.probes.report import Results
@@ -25,7 +26,11 @@ from simtown.vlm.vlm_settings import PEOPLE, SHOWS
 
 #: What makes two rows the same question, and what else is compared.
 _SAME = ("key", "type", "gold")
-_COLUMNS = (*_SAME, "cluster", "family", "relation", "right", "unparsed", "refused", "answer")
+_COLUMNS = {
+    **dict.fromkeys((*_SAME, "family", "relation", "answer"), TEXT),
+    **dict.fromkeys(("right", "unparsed", "refused"), FLAG),
+    "cluster": INTEGER,
+}
 _ALL = "all"
 _NOTE = (
     "(95 %): interval, in which questions about a picture, or a group of twins, count together; of a"

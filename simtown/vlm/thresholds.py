@@ -29,6 +29,7 @@ from simtown.complexity.psychometric import (
 )
 from simtown.core import plots
 from simtown.core.files import save_text
+from simtown.core.table_files import FLAG, INTEGER, NUMBER, TEXT
 from simtown.core.tables import Table
 from simtown.core.untrusted import markdown
 from simtown.datasets.making.manifests import SEAL
@@ -91,8 +92,9 @@ class AnsweredQuestions:
     @classmethod
     def of_results(cls, results: Results) -> AnsweredQuestions:
         """The answers in a directory of results (:mod:`simtown.vlm.vlm_run`)."""
-        columns = ["example", "cluster", "family", "relation", "type", "gold", "right"]
-        columns += [quantity.column for quantity in QUANTITIES]
+        columns = {"example": INTEGER, "cluster": INTEGER, "right": FLAG}
+        columns |= dict.fromkeys(("family", "relation", "type", "gold"), TEXT)
+        columns |= {quantity.column: NUMBER for quantity in QUANTITIES}
         rows = {name: np.array(column) for name, column in results.rows(_PICTURE, columns).items()}
         settings = results.content["settings"]
         return cls(results.model, f"{settings['seal']} {settings['split']}", rows)

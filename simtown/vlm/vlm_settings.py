@@ -97,9 +97,13 @@ _SHOTS = "Show so many training examples with their answers before each question
 
 def _request_problem(request: str) -> str:
     try:
-        json.dumps(value := parse_json(request), allow_nan=False)
+        value = parse_json(request)
     except ValueError as error:
         return f"{request:.200} is not JSON: {error}"
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return f"{request:.200} holds NaN or an infinity, which JSON has not"
     return "" if isinstance(value, dict) else f"{request:.200} is not a JSON object"
 
 

@@ -97,10 +97,10 @@ def test_vg_has_more_than_the_catalogue_and_no_more():
 #: Rows below the names of the columns, and what the error says of them.
 BAD_ROWS = {
     "a,1,1": "lists 1 entities, fewer than `entities=2`",
-    "a,1,1|b,3,-0.5": "not negative",
+    "a,1,1|b,3,-0.5": "line 3, column object: '-0.5' is not a finite number of at least 0",
     "a,0,1|b,0,1": "not all zero",
-    **dict.fromkeys(["a,nan,1|b,1,1", "a,inf,1|b,1,1"], "finite"),
-    "a,many,1|b,1,1": "line 2, column subject: 'many' is not a number",
+    **dict.fromkeys(["a,nan,1|b,1,1", "a,inf,1|b,1,1"], "line 2, column subject"),
+    "a,many,1|b,1,1": "line 2, column subject: 'many' is not a finite number",
     "a,1,5,2,5|b,0,5,1,5": "line 2 has 5 cells for 3 columns: quote a cell that holds a comma",
 }
 BAD_TABLES = {"entity,subject,object\n" + rows.replace("|", "\n"): says for rows, says in BAD_ROWS.items()}

@@ -11,9 +11,10 @@ import pytest
 from simtown.complexity import cells
 from simtown.complexity.finished_runs import read_and_count
 from simtown.core.files import DamagedError
+from simtown.core.table_files import FLAG
 from simtown.core.untrusted import RefusedError
 from simtown.datasets.making import manifests
-from simtown.probes.report import SCHEMA, SUMMARY, Results
+from simtown.probes.report import SCHEMA, SUMMARY, Results, write_rows
 from simtown.town import saving
 from simtown.town.town import Town
 from simtown.vlm import leaderboard
@@ -95,4 +96,11 @@ def test_a_damaged_document_is_read_or_refused_in_words(tmp_path, make):
 def test_a_pipe_in_the_place_of_rows_is_refused(tmp_path):
     os.mkfifo(tmp_path / "picture.parquet")
     with pytest.raises(RefusedError, match="not a regular file"):
-        Results(tmp_path, SUMMARY_OF_TWO).rows("picture", ["right"])
+        Results(tmp_path, SUMMARY_OF_TWO).rows("picture", {"right": FLAG})
+
+
+@pytest.mark.parametrize("values", [["true"], [0.5], [1], [None], [True, None], [[True]]], ids=str)
+def test_rows_of_another_type_are_refused(tmp_path, values):
+    write_rows(tmp_path / "picture.parquet", {"right": values})
+    with pytest.raises(DamagedError, match="its column right holds other values than true and false"):
+        Results(tmp_path, SUMMARY_OF_TWO).rows("picture", {"right": FLAG})

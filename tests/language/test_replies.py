@@ -149,7 +149,15 @@ def test_a_reply_in_parts_is_its_text(reply, answer):
     assert score_reply(reply, Gold("truth", "yes")) == (answer == "yes")
 
 
-@pytest.mark.parametrize(("part", "type", "answer"), [("yes ", "truth", "yes"), ("5 m ", "metres", "5 m")])
+@pytest.mark.parametrize(
+    ("part", "type", "answer"),
+    [
+        ("yes ", "truth", "yes"),
+        ("5 m ", "metres", "5 m"),
+        ("no!", "truth", "no"),
+        ("2 + 1 + ", "count", None),
+    ],
+)
 def test_a_loop_of_a_megabyte_is_read(part, type, answer):
     assert read(part * (1_000_000 // len(part)), type) == answer
 

@@ -1,13 +1,16 @@
 """The page of an evaluation: its rows are those of the results, pictures are there, and no reply is code."""
 
 import json
+import shutil
 
 import pyarrow.parquet as pq
 import pytest
 
 from simtown import open_dataset
+from simtown.core.untrusted import RefusedError
+from simtown.probes.report import Results
 from simtown.vlm.evaluation_page import write_page
-from simtown.vlm.vlm_run import evaluate_model
+from simtown.vlm.vlm_run import RECORD, evaluate_model
 from simtown.vlm.vlm_settings import VlmSettings
 
 HOSTILE = """\
@@ -53,6 +56,25 @@ def test_every_picture_is_there(written):
     assert shown == set(range(len(data.test)))
     assert all((page.parent / "pictures" / f"{number}.webp").stat().st_size for number in shown)
     assert {row["picture"] for row in rows if row["condition"] == "no-picture"} == {None}
+
+
+def test_a_page_is_written_into_its_directory_alone(written, tmp_path, contents):
+    page, _, _, data = written
+    out, outside = tmp_path / "out", tmp_path / "outside"
+    shutil.copytree(page.parent, out)
+    outside.mkdir()
+    for name in ("rows.js", "pictures/0.webp", "index.html"):
+        (out / name).unlink()
+        (outside / "letter").write_text("Dear Ann,")
+        (out / name).symlink_to(outside / "letter")
+    before, results = contents(outside), Results(out, RECORD.load(out))
+    write_page(results, data)
+    assert contents(outside) == before
+    shutil.rmtree(out / "pictures")
+    (out / "pictures").symlink_to(outside)
+    with pytest.raises(RefusedError, match="pictures"):
+        write_page(results, data)
+    assert contents(outside) == before
 
 
 def test_a_reply_is_no_code_and_a_second_run_writes_the_same(written):

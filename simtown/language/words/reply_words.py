@@ -92,6 +92,7 @@ _THINKING = {
     rf"<{_THOUGHT}>": rf"</{_THOUGHT}>",
     "◁think▷": "◁/think▷",
     r"\[think\]": r"\[/think\]",
+    r"<\|im_start\|>think(?:ing)?": r"<\|im_start\|>answer",
     r"<\|begin_of_thought\|>": r"<\|end_of_thought\|>",
     r"<\|start_thinking\|>": r"<\|end_thinking\|>",
     r"<\|channel>thought": r"<channel\|>",
@@ -118,7 +119,8 @@ BOX = "⟦"
 
 #: Expressions that are replaced in turn, before and after compatibility forms are (Unicode's NFKC).
 SPELLINGS = {
-    r"(\S.{0,40}?\s)\1{99,}": r"\1\1",  # a loop in which a model got caught
+    r"(\S.{0,40}?\+\s?)\1{99,}": "2 × ",  # a loop in which a model got caught; of a sum it has no result
+    r"(\S.{0,40}?[\s!?;|])\1{99,}": r"\1\1",
     "[²³¹⁰-⁹]": r"^\g<0>",
     "[¼-¾⅐-⅞]": r" \g<0>",
 }
@@ -168,7 +170,7 @@ REFUSES = pattern(
     r"\bas an ai\b|\b(?:can't|cannot|can not|(?:un|not )able to|don't|do not) (?:\w+ly )?(?:see|view|process|"
     r"analy[sz]e|access|assist|help|answer|have)\b|\bno (?:image|picture|photo)|\bplease (?:provide|upload)"
 )
-MAYBE = pattern(r"\b(?:maybe|perhaps|possibly|might|either)\b")
+MAYBE = pattern(r"\b(?:maybe|perhaps|possibly|might|could be|either)\b")
 UNSURE = (
     r"(?:can't|cannot|can not|couldn't|could not|(?:not |\w+n't |un)able to|(?:not |\w+n't |im)possible to|"
     r"(?:hard|difficult) to)(?: be)?(?: \w+ly)? (?:tell|told|say|determined?|discern(?:ed)?|judged?|be sure|"

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from simtown.core.table_files import FLAG, TEXT
 from simtown.probes import measures, report
 from simtown.probes.measures import Confusion
 from simtown.probes.physical import TASKS
@@ -15,6 +16,7 @@ from simtown.probes.reproduce import PrintedTable
 REPLICATES = 2000
 #: Columns of a task's rows.
 COLUMNS = ("left", "right", "object", "label", "said", "score")
+_DECIDED = dict.fromkeys(COLUMNS[:3], TEXT) | dict.fromkeys(COLUMNS[3:5], FLAG)
 _SHORT = {"object": "obj", "property": "prop", "affordance": "aff"}
 
 
@@ -99,7 +101,7 @@ def describe(task: PhysicalTask, rows: Decisions, said: np.ndarray) -> dict[str,
 
 def answers_of(results: Results, title: str) -> Answers:
     """A task's decisions, read back. Raises DamagedError if the rows are missing or damaged."""
-    *rows, said = (np.array(column) for column in results.rows(title, COLUMNS[:5]).values())
+    *rows, said = (np.array(column) for column in results.rows(title, _DECIDED).values())
     return Decisions(*rows), said
 
 

@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
 from simtown.core.plots import INK, PALETTE, save_figure
+from simtown.core.table_files import NUMBER, TEXT
 from simtown.probes import elicit, figures, item_study, measures
 from simtown.probes.item_study import mean_text, share_text
 from simtown.probes.model_names import in_words
@@ -221,7 +222,7 @@ def draw(results: Results) -> None:
         panel.set_ylim(0, 112)
         panel.legend(fontsize=8, frameon=False, ncols=2)
     if summary["projection"]:
-        rows = results.rows("size", ("method", "size", "score"))
+        rows = results.rows("size", {"method": TEXT, "size": TEXT, "score": NUMBER})
         entries = zip(rows["method"], rows["size"], rows["score"], strict=True)
         scores = [(size, score) for method, size, score in entries if method == "projection"]
         rho, p = summary["projection"]["rho"], summary["projection"]["p"]

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from simtown.core.files import is_complete, whole
+from simtown.core.files import is_complete, replacing, whole
 from simtown.core.pool import Report, ignore
 from simtown.core.untrusted import page_policy, printable
 from simtown.datasets.addresses import url_of
@@ -423,4 +423,5 @@ def _street_things(batch: ExportBatch, row: int, ids: np.ndarray, program: Form)
 def write_script(path: Path, function: str, *values: Any) -> None:
     """A script that calls a function of the page."""
     words = ", ".join(json.dumps(value, separators=(",", ":")) for value in values)
-    path.write_text(f"{function}({words})\n", encoding="utf-8")
+    with replacing(path) as temporary:
+        temporary.write_text(f"{function}({words})\n", encoding="utf-8")
