@@ -18,7 +18,7 @@ from simtown import generate, open_dataset
 from simtown.datasets.settings import Settings
 from simtown.vlm.conditions import AskedSplit
 from simtown.vlm.models import open_model
-from simtown.vlm.vlm_settings import VlmSettings
+from simtown.vlm.vlm_settings import SHOWS, VlmSettings
 from tests.vlm.tiny_models import FAMILIES, build
 
 torchvision = pytest.mark.skipif(find_spec("torchvision") is None, reason="its processor needs torchvision")
@@ -75,6 +75,16 @@ def test_a_language_model_is_asked_by_texts_alone(cli, towns, directory, tmp_pat
     )
     assert len(text) == len(none) == 24
     assert all(read["log_odds"] != alone["log_odds"] for read, alone in zip(text, none, strict=True))
+
+
+@pytest.mark.parametrize("family", ["llava", "idefics3"])
+def test_a_model_that_sees_is_asked_with_all_four_shows(cli, towns, directory, tmp_path, family):
+    few = ["--controls", 0, "--examples", 8, "--show", ",".join(SHOWS), "--out", tmp_path / "out"]
+    cli("evaluate", f"hf:{directory(family)}", towns[0], *few).succeeds()
+    rows = {show: pq.read_table(tmp_path / "out" / f"{show}.parquet").to_pylist() for show in SHOWS}
+    odds = [tuple(row["log_odds"] for row in rows[show]) for show in SHOWS]
+    assert [len(of_show) for of_show in odds] == [8] * 4
+    assert len(set(odds)) == 4
 
 
 @pytest.mark.parametrize("family", CHATS)
