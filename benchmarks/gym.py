@@ -1,13 +1,13 @@
 """Prompts a second of the gym, and the memory that it takes.
 
-    python benchmarks/gym.py [--levels 1,2,...,9] [--n 20000] [--processes 2] [--out FILE]
+    python benchmarks/gym.py [--levels 1,2,...,12] [--n 20000] [--processes 2] [--out FILE]
 
-Each process makes its share of n tasks of a level: street, question, picture of 224x224 pixels, PNG, base64
+Each process makes its share of n tasks of a level: street, question, pictures of 224x224 pixels, PNG, base64
 and messages. A row a level:
 
 prompts/s           of all processes together, without their first 64 tasks
 per CPU second      prompts of one process, whatever else the machine does
-KB                  a picture's data URL, mean
+KB                  the data URLs of a prompt's pictures, mean
 first, last MB      the most memory of a process after a tenth of its tasks, and after all
 
 Writes benchmarks/results/gym.csv.
@@ -35,7 +35,8 @@ class Share:
         """Bytes of the pictures of the next n tasks, CPU seconds, and the most MB of this process so far."""
         begun, size = process_time(), 0
         for task in islice(self.tasks, n):
-            size += len(task.messages[0]["content"][0]["image_url"]["url"])
+            parts = task.messages[0]["content"]
+            size += sum(len(part["image_url"]["url"]) for part in parts if part["type"] == "image_url")
         unit = 2**20 if sys.platform == "darwin" else 2**10
         return size, process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
