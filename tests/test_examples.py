@@ -10,14 +10,15 @@ import pytest
 from tests.conftest import HANGS
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-#: What a script needs beside matplotlib, and those that take over 10 s.
+#: What a script needs beside matplotlib.
 NEEDS = {"grpo_step": "trl", "hold_out": "sklearn", "sklearn_needs": "sklearn"}
 NEEDS |= {"grpo_curve": "torch", "threshold_in_metres": "sklearn", "digits_needed": "sklearn"}
-SLOW = ("film", "grpo_curve", "grpo_step", "hold_out", "sklearn_needs", "threshold_in_metres")
 SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("*.py"))
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW)) for n in SCRIPTS])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n != "published_curves")) for n in SCRIPTS]
+)
 def test_an_example_runs_without_arguments_and_leaves_nothing_behind(name, tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip(NEEDS.get(name, "matplotlib"))

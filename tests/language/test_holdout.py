@@ -129,7 +129,11 @@ def judged(rules, settings, batch):
     return np.array(holds), np.array(names)
 
 
-@pytest.mark.parametrize("rules", RULES, ids=",".join)
+# the last rules are all sorts together
+SORTS = [pytest.param(rules, marks=[pytest.mark.slow] * (rules != RULES[-1])) for rules in RULES]
+
+
+@pytest.mark.parametrize("rules", SORTS, ids=",".join)
 def test_training_holds_no_composition_and_the_fourth_split_holds_nothing_else(rules):
     for split in ("train", "test", COMPOSITION):
         settings, batch = drawn(rules, split)
