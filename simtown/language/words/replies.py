@@ -19,16 +19,20 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from simtown.language.words.reply_numbers import METRES, NUMBER, in_digits, value_of
+from simtown.language.words.reply_numbers import METRES, NUMBER, OTHER_UNIT, UNCLEAR, in_digits, value_of
 from simtown.language.words.reply_words import (
     ABOUT,
+    ABOUT_BEHIND,
     AND_ONE,
     ANY,
     AROUND,
+    ASKS,
     BESIDE,
     BOX,
     CANNOT_TELL,
     CLAUSE,
+    CONDITION,
+    DENIED,
     IN_TOTAL,
     JOINED,
     LETTER,
@@ -43,11 +47,15 @@ from simtown.language.words.reply_words import (
     ONE_AND,
     OR,
     OTHERWISE,
+    PART,
+    PARTED,
+    PARTLY,
     PERCENT,
     PLACED,
     REASON,
     REFUSES,
     RESULT,
+    REVISES,
     SINCE,
     SPELLINGS,
     STATED,
@@ -59,6 +67,7 @@ from simtown.language.words.reply_words import (
     TOTAL_GOES_ON,
     UNITLESS,
     UNSURE,
+    WHOLE,
     WORD,
     WORDS,
     ZERO,
@@ -169,6 +178,10 @@ def _read(reader: _Reader, text: str, type: str) -> Reply:
     text = _plain(_with_boxes(said), type)
     if type == "count" and len(LIST_ITEM.findall(text)) > 1:
         text = LIST_ITEM.sub("", text)
+    if type == "count" and len(PART.findall(text)) > 1:
+        text = PART.sub(rf"\1 {UNCLEAR}", text)
+    if ASKS.fullmatch(text):
+        return Reply(None, "it asks")
     sentences = _sentences(STATED.sub(lambda stated: stated[0].replace("\n", " "), text))
     statements = {place: STATED.split(sentence)[1:] for place, sentence in enumerate(sentences)}
     stated = [place for place, said in statements.items() if said and said[-1].strip(" .:")]
@@ -224,8 +237,10 @@ def _json_answer(text: str) -> str | None:
         found = [keys[key] for key in ("answer", "finalanswer", "response", "result") if key in keys]
         found = found or ([*keys.values()] if len(keys) == 1 else [])
         if found:
-            given = value[found[0]]
+            given, unit = value[found[0]], OTHER_UNIT.search(found[0])
             answer = str(given) if isinstance(given, dict) else _text_of(given)
+            units = [_text_of(value[keys[key]]) for key in ("unit", "units") if key in keys]
+            answer = " ".join([answer, *units, unit[0] if unit else ""])
     return answer
 
 
@@ -322,12 +337,13 @@ class _Reader:
         return Reply(None, f"it gives several answers: {several}" if several else "it names no answer")
 
     def bare(self, sentence: str) -> str | None:
-        """The answer of a sentence that says nothing else, else None."""
+        """The answer of a sentence that says nothing else, or corrects another, else None."""
         rest, end = "", 0
         for mention in sorted(self._mentions(sentence)):
             rest += sentence[end : mention.start] + " "
             end = max(end, mention.end)
-        return self.read(sentence, "").answer if end and AROUND.fullmatch(rest + sentence[end:]) else None
+        is_bare = AROUND.fullmatch(rest + sentence[end:]) or REVISES.match(sentence)
+        return self.read(sentence, "").answer if end and is_bare else None
 
     def _mentions(self, text: str) -> list[_Mention]:
         numbers = {"count": self._counts, "metres": self._lengths, "hidden": self._shares}.get(self.type)
@@ -348,12 +364,13 @@ class _Reader:
                 yield joined[0]._replace(answer="")
 
     def _named(self, text: str) -> Iterator[_Mention]:
-        before = _Mention(0, 0, "")
+        before, said_no = _Mention(0, 0, ""), False
         for found in self.pattern.finditer(text):
             start, end = found.span()
             answer = self.answers.get(_key(found[0]), CANNOT_TELL)
             gap = text[max(before.end, start - 40) : start]
-            said_no, weight = bool(NOT.search(gap)), 1
+            is_also = said_no and " or " in gap and JOINED.fullmatch(gap)
+            said_no, weight = bool(is_also or NOT.search(gap)), 1
             if answer == CANNOT_TELL:
                 said_no = False
             elif self.type == "truth":
@@ -374,7 +391,8 @@ class _Reader:
             elif self.type in ("picture", "seat", "place"):
                 weight *= not re.search(r"\bof (?:the )?$", gap)
                 answer = "" if LIMIT.search(gap) or SINCE.search(gap) else answer
-            if self.type in OTHERWISE and OTHERWISE[self.type].match(text, end):
+            is_other = self.type in OTHERWISE and OTHERWISE[self.type].match(text, end)
+            if is_other or CONDITION.match(text, end) or (self.type != "hidden" and PARTLY.search(gap)):
                 answer = ""
             before = _Mention(start, end, answer, weight)
             if not said_no:
@@ -385,7 +403,8 @@ class _Reader:
         letters = LETTERS.get(self.type, {}) | self.letters
         for found in LETTER.finditer(text) if letters else ():
             letter = next(filter(None, found.groups())).upper()
-            if letter in letters and not NOT.search(_before(text, found.start())):
+            is_denied = NOT.search(_before(text, found.start())) or DENIED.match(text, found.end())
+            if letter in letters and not is_denied:
                 yield _Mention(*found.span(), letters[letter])
 
     def _numbers(self, text: str, decimal_comma: str = "") -> Iterator[_Number]:
@@ -396,7 +415,12 @@ class _Reader:
             before = _before(text, start)
             if NOT.search(before) or NUMBERED.search(before):
                 continue
-            hedges = LIMIT.search(before), LIMIT_BEHIND.match(text, end), "+" in number[0]
+            hedges = (
+                LIMIT.search(before),
+                LIMIT_BEHIND.match(text, end),
+                CONDITION.match(text, end),
+                "+" in number[0],
+            )
             value = math.nan if any(hedges) else value_of(number["digits"], decimal_comma)
             weight = int(not (reason and reason.start() < start))
             if results and results[-1].end() <= start:
@@ -408,27 +432,35 @@ class _Reader:
         for start, end, value, unit, weight in self._numbers(text):
             before = _before(text, start)
             unclear = value % 1 or unit or ABOUT.search(before)
-            unclear = unclear or PERCENT.match(text, end) or text[end : end + 1].isalnum()
+            unclear = unclear or ABOUT_BEHIND.match(text, end) or text[end : end + 1].isalnum()
             unclear = unclear or AND_ONE.match(text, end) or ONE_AND.search(before)
             if TOTAL.search(before) and TOTAL_GOES_ON.match(text, end):
                 unclear = True
             elif TOTAL.search(before) or IN_TOTAL.match(text, end):
                 weight = 2
-            elif re.search(r"\bof (?:the )?$", before):
+            elif WHOLE.search(before):
                 weight = 0
+            if PERCENT.match(text, end):
+                unclear, weight = True, 0
             counts.append(_Mention(start, end, "" if unclear else f"{value:.0f}", weight))
         gaps = [text[count.end : following.start] for count, following in pairwise(counts)]
         parts = [int(part.answer or 0) for part in counts[1:]]
         is_list = len(parts) > 1 and re.search("[:(—]", gaps[0]) and all(map(WORD.search, gaps[1:]))
-        return counts[:1] if is_list and min(parts) > 0 and counts[0].answer == str(sum(parts)) else counts
+        if is_list and min(parts) > 0 and counts[0].answer == str(sum(parts)):
+            return counts[:1]
+        for place, (gap, count) in enumerate(zip(gaps, counts, strict=False)):  # as in 3 cars and 3 vans
+            if count[2:] == counts[place + 1][2:] and count.weight == 1 and PARTED.match(gap):
+                counts[place] = count._replace(answer="")
+        return counts
 
     def _lengths(self, text: str) -> list[_Mention]:
         numbers = [*self._numbers(text, ".")]
         with_unit = [number for number in numbers if number.unit]
         lengths: list[_Mention] = []
+        other_unit = not with_unit and OTHER_UNIT.search(text)
         first = unit = 0.0
         for number in with_unit or [number for number in numbers if UNITLESS.match(text, number.end)]:
-            own = METRES[number.unit or "m"]
+            own = math.nan if other_unit else METRES[number.unit or "m"]
             length = number.value * own
             start, end = number[:2]
             gap = text[lengths[-1].end : start] if lengths else "first"
