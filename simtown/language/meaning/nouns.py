@@ -87,12 +87,14 @@ def plural(noun: str) -> str:
 def _other_words() -> set[str]:
     """Words of questions and answers that are not nouns: a name of these alone would mean two things."""
     from simtown.language.meaning.solids import SOLID_RELATIONS  # which few need
+    from simtown.language.words.reply_words import WORDS
 
     grammar = files("simtown.language.words").joinpath("grammar.txt").read_text(encoding="utf-8")
     rules = re.split("; |\n", re.sub("(?m)^#.*", "", grammar.partition("[synonyms]")[0]))
     sides = [rule.partition(" = ") for rule in rules]
     texts = [left for left, _, right in sides if right != r"\1"]  # words that are kept mean nothing here
-    texts += ["yes", *PAINTS, *COLOUR_WORDS, *ORDINALS, *SOLID_RELATIONS]
+    texts += [answer for answers in WORDS.values() for answer in answers]
+    texts += [*PAINTS, *COLOUR_WORDS, *ORDINALS, *SOLID_RELATIONS]
     return {word for text in texts for word in re.findall("[a-z]+", text)} - {*NOUNS}
 
 
