@@ -14,6 +14,7 @@ from simtown.assets.entities import CATALOGUE, OWN
 from simtown.assets.entities import VEHICLE_NOUNS as VEHICLE_NOUNS
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS, PAINTS
 from simtown.core.files import KindsError
+from simtown.language.words.reply_words import WORDS
 
 #: How places in an order are counted.
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -87,7 +88,6 @@ def plural(noun: str) -> str:
 def _other_words() -> set[str]:
     """Words of questions and answers that are not nouns: a name of these alone would mean two things."""
     from simtown.language.meaning.solids import SOLID_RELATIONS  # which few need
-    from simtown.language.words.reply_words import WORDS
 
     grammar = files("simtown.language.words").joinpath("grammar.txt").read_text(encoding="utf-8")
     rules = re.split("; |\n", re.sub("(?m)^#.*", "", grammar.partition("[synonyms]")[0]))
