@@ -48,19 +48,12 @@ def _numbers(about: Mapping[str, Any], key: str, *default: float) -> np.ndarray:
     return np.array(values, dtype=float)
 
 
-def _chosen(about: Mapping[str, Any], key: str, *choices: Any) -> Any:
-    """A value of a key, the first choice if there is none. Raises KindsError if it is none of the choices."""
-    if (value := about.get(key, choices[0])) not in choices:
-        raise KindsError(f"its {key} is {value!s:.40}, and may be {', '.join(map(str, choices))}")
-    return value
-
-
 def _transform(node: dict[str, Any]) -> np.ndarray:
     """(4, 4) of a node in the one above it."""
     from trimesh.transformations import quaternion_matrix
 
     if "matrix" in node:
-        matrix = _numbers(node, "matrix", *np.eye(4).ravel()).reshape(4, 4).T
+        matrix = _numbers(node, "matrix", *range(16)).reshape(4, 4).T
         if (matrix[3] != (0, 0, 0, 1)).any() or _PLACING & node.keys():
             raise KindsError("a node's matrix is projective, or stands beside others: apply it")
         return matrix
@@ -74,7 +67,7 @@ def _extensions(value: Any) -> Iterator[str]:
     """The names of all extensions in a part of the document."""
     if isinstance(value, dict):
         yield from value.get("extensions", ())
-        value = [value[key] for key in value if key != "extras"]
+        value = [*value.values()]
     for part in value if isinstance(value, list) else ():
         yield from _extensions(part)
 
@@ -116,19 +109,15 @@ class Glb:
         if len(content) < size:
             raise KindsError(f"it is cut off after {len(content):,} of {size:,} bytes: copy it again")
         end = 20 + int.from_bytes(content[12:16], "little")
-        chunks = content[16:20], content[end + 4 : min(end + 8, size)]
-        if end > size or chunks not in ((b"JSON", b"BIN\0"), (b"JSON", b"")):
+        chunks = content[16:20] + content[end + 4 : end + 8]
+        if end > size or chunks not in (b"JSONBIN\0", b"JSON"):
             raise KindsError("its chunks are not one of JSON and one of numbers: export it again")
-        try:
-            self.document = parse_json(content[20:end])
-        except ValueError as error:
-            raise KindsError("its JSON is damaged: export it again") from error
+        self.document = parse_json(content[20:end])
         about = self.document.get("asset", {})
         version = str(about.get("minVersion", about.get("version", "2.0")))
         if not re.fullmatch(r"2\.0" if "minVersion" in about else r"2\.\d+", version):
             raise KindsError(f"it is of glTF {version:.20}: export it as glTF 2.0")
-        used = {*self.document.get("extensionsUsed", ()), *self.document.get("extensionsRequired", ())}
-        used.update(_extensions(self.document))
+        used = {*self.document.get("extensionsRequired", ()), *_extensions(self.document)}
         unknown = sorted(name for name in used if not _KNOWN.fullmatch(name))
         if unknown:
             remedy = "export it without, uncompressed, with PNG or JPEG textures"
@@ -217,7 +206,8 @@ class Glb:
         glass = material.get("extensions", {}).get("KHR_materials_transmission", {})
         if "transmissionTexture" in glass:
             raise KindsError("it has a transmissionTexture, which is not read: give its mean as a factor")
-        mode = _chosen(material, "alphaMode", "OPAQUE", "MASK", "BLEND")
+        if (mode := material.get("alphaMode", "OPAQUE")) not in ("OPAQUE", "MASK", "BLEND"):
+            raise KindsError(f"its alphaMode is {mode!s:.40}, which is not of glTF: export it again")
         part.opacity = 1.0 - glass.get("transmissionFactor", 0.0)
         if mode == "BLEND":
             part.colour[:, 3] *= part.opacity
@@ -239,7 +229,9 @@ class Glb:
         image = self._get("images", texture["source"])
         content = self._view(image["bufferView"]) if "bufferView" in image else self._content(image)
         sampler = self._get("samplers", texture.get("sampler"))
-        wraps = [_chosen(sampler, side, REPEAT, CLAMP, MIRROR) for side in ("wrapS", "wrapT")]
+        wraps = [sampler.get(side, REPEAT) for side in ("wrapS", "wrapT")]
+        if not {*wraps} <= {REPEAT, CLAMP, MIRROR}:
+            raise KindsError(f"its textures wrap as {wraps!s:.40}, which is not of glTF: export it again")
         return Texture(parse_picture(bytes(content), f"texture {number}"), wraps)
 
     def _values(self, number: int, name: str) -> np.ndarray:

@@ -17,8 +17,6 @@ from simtown.core.untrusted import parse_picture
 LARGEST_POLYGON = 1_000
 #: A triangle of a polygon may look back by this part of its area: corners are rounded.
 _FLAT = 1e-4
-#: By how much a written share may miss 0 or 1.
-_ROUNDING = 1e-3
 #: The sRGB colour of what has none: light grey.
 _LIGHT_GREY = 0.8
 #: Statements of an OBJ file that change neither shape nor colour: names, groups, smoothing, normals.
@@ -68,24 +66,19 @@ def _texture(rest: str, where: str = "") -> tuple[str, np.ndarray, np.ndarray]:
     return rest, scale, shift
 
 
-def _numbers(word: str, rest: str, *counts: int) -> list[float]:
-    """The numbers of a statement, as many as one of the counts, without a comment behind them."""
+def _numbers(word: str, rest: str, *counts: int, share: bool = False) -> list[float]:
+    """The numbers of a statement, as many as one of the counts, without a comment behind them.
+
+    A share is from 0 to 1, but for rounding. Raises KindsError.
+    """
     try:
         text = rest.partition("#")[0]
         numbers = [float(number) for number in text.split()] if _DIGITS.fullmatch(text) else []
     except ValueError:
         numbers = []
-    if len(numbers) not in counts:
-        expected = " or ".join(map(str, counts))
-        raise KindsError(f"'{word} {rest:.60}' has not {expected} numbers: write them as in 0.5 0.5 1")
-    return numbers
-
-
-def _shares(word: str, rest: str, *counts: int) -> list[float]:
-    """The numbers of a statement that has as many as one of the counts, all from 0 to 1."""
-    numbers = _numbers(word, rest, *counts)
-    if not all(-_ROUNDING <= number <= 1 + _ROUNDING for number in numbers):
-        raise KindsError(f"'{word} {rest:.60}' is not from 0 to 1: write 1 for 255")
+    if len(numbers) not in counts or (share and not all(-1e-3 < n < 1.001 for n in numbers)):
+        expected = " or ".join(map(str, counts)) + " numbers" + " from 0 to 1" * share
+        raise KindsError(f"'{word} {rest:.60}' has not {expected}: write them as in 0.5 0.5 1")
     return numbers
 
 
@@ -108,9 +101,9 @@ def _part(
     """
     for word in {"map_d", "map_tr", "decal"} & {*material}:
         raise KindsError(f"the material '{name}' has {word}, which is not read: export a GLB file")
-    opacity = 1.0 - _shares("Tr", material.get("tr", "0"), 1)[0]
+    opacity = 1.0 - _numbers("Tr", material.get("tr", "0"), 1, share=True)[0]
     if "d" in material:
-        (opacity,) = _shares("d", material["d"], 1)
+        (opacity,) = _numbers("d", material["d"], 1, share=True)
     own_colours = np.nan_to_num(vertices[..., 3:], nan=1.0 if name else _LIGHT_GREY)
     colours = np.insert(linear(own_colours.mean(axis=1)), 3, 1.0, axis=1)
     part = Part(vertices[..., :3], name, colours, opacity)
@@ -119,7 +112,7 @@ def _part(
         part.texture = Texture(parse_picture(files[picture], f"texture {picture}"))
         part.places = np.array([0.0, 1.0]) + (places * scale + shift) * [1.0, -1.0]
     else:
-        colours[:, :3] *= linear(np.array(_shares("Kd", material["kd"], 1, 3)))
+        colours[:, :3] *= linear(np.array(_numbers("Kd", material["kd"], 1, 3, share=True)))
     return part
 
 

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 from simtown.language.words.reply_numbers import METRES, NUMBER, OTHER_UNIT, UNCLEAR, in_digits, value_of
 from simtown.language.words.reply_words import (
     ABOUT,
-    ABOUT_BEHIND,
     AND_ONE,
     ANY,
     AROUND,
@@ -32,7 +31,6 @@ from simtown.language.words.reply_words import (
     CANNOT_TELL,
     CLAUSE,
     CONDITION,
-    DENIED,
     IN_TOTAL,
     JOINED,
     LETTER,
@@ -62,7 +60,6 @@ from simtown.language.words.reply_words import (
     STOP,
     THINKING_BEGINS,
     THINKING_ENDS,
-    TINGED,
     TOTAL,
     TOTAL_GOES_ON,
     UNITLESS,
@@ -237,10 +234,9 @@ def _json_answer(text: str) -> str | None:
         found = [keys[key] for key in ("answer", "finalanswer", "response", "result") if key in keys]
         found = found or ([*keys.values()] if len(keys) == 1 else [])
         if found:
-            given, unit = value[found[0]], OTHER_UNIT.search(found[0])
+            given, unit = value[found[0]], keys.get("unit", keys.get("units"))
             answer = str(given) if isinstance(given, dict) else _text_of(given)
-            units = [_text_of(value[keys[key]]) for key in ("unit", "units") if key in keys]
-            answer = " ".join([answer, *units, unit[0] if unit else ""])
+            answer = " ".join([answer, _text_of(value.get(unit)), *OTHER_UNIT.findall(found[0])])
     return answer
 
 
@@ -379,8 +375,6 @@ class _Reader:
                 if said_no and found[0].lower() not in ("yes", "no"):
                     answer, said_no = {"yes": "no", "no": "yes"}[answer], False
                 weight *= not (self.letters and "correct" in found[0].lower())
-            elif self.type == "colour":
-                answer = "" if TINGED.search(gap) else answer
             elif self.type == "hidden":
                 answer = "" if LIMIT.search(gap) else answer
             elif self.type in ("kind", "group"):
@@ -389,7 +383,7 @@ class _Reader:
             elif self.type in ("direction", "box", "lane", "weather"):
                 weight *= not PLACED.match(text, end)
             elif self.type in ("picture", "seat", "place"):
-                weight *= not re.search(r"\bof (?:the )?$", gap)
+                weight *= not WHOLE.search(gap)
                 answer = "" if LIMIT.search(gap) or SINCE.search(gap) else answer
             is_other = self.type in OTHERWISE and OTHERWISE[self.type].match(text, end)
             if is_other or CONDITION.match(text, end) or (self.type != "hidden" and PARTLY.search(gap)):
@@ -403,8 +397,7 @@ class _Reader:
         letters = LETTERS.get(self.type, {}) | self.letters
         for found in LETTER.finditer(text) if letters else ():
             letter = next(filter(None, found.groups())).upper()
-            is_denied = NOT.search(_before(text, found.start())) or DENIED.match(text, found.end())
-            if letter in letters and not is_denied:
+            if letter in letters and not NOT.search(_before(text, found.start())):
                 yield _Mention(*found.span(), letters[letter])
 
     def _numbers(self, text: str, decimal_comma: str = "") -> Iterator[_Number]:
@@ -432,35 +425,33 @@ class _Reader:
         for start, end, value, unit, weight in self._numbers(text):
             before = _before(text, start)
             unclear = value % 1 or unit or ABOUT.search(before)
-            unclear = unclear or ABOUT_BEHIND.match(text, end) or text[end : end + 1].isalnum()
+            unclear = unclear or PERCENT.match(text, end) or text[end : end + 1].isalnum()
             unclear = unclear or AND_ONE.match(text, end) or ONE_AND.search(before)
             if TOTAL.search(before) and TOTAL_GOES_ON.match(text, end):
                 unclear = True
             elif TOTAL.search(before) or IN_TOTAL.match(text, end):
                 weight = 2
-            elif WHOLE.search(before):
+            elif WHOLE.search(before) or PERCENT.match(text, end):
                 weight = 0
-            if PERCENT.match(text, end):
-                unclear, weight = True, 0
             counts.append(_Mention(start, end, "" if unclear else f"{value:.0f}", weight))
         gaps = [text[count.end : following.start] for count, following in pairwise(counts)]
         parts = [int(part.answer or 0) for part in counts[1:]]
         is_list = len(parts) > 1 and re.search("[:(—]", gaps[0]) and all(map(WORD.search, gaps[1:]))
         if is_list and min(parts) > 0 and counts[0].answer == str(sum(parts)):
             return counts[:1]
-        for place, (gap, count) in enumerate(zip(gaps, counts, strict=False)):  # as in 3 cars and 3 vans
-            if count[2:] == counts[place + 1][2:] and count.weight == 1 and PARTED.match(gap):
-                counts[place] = count._replace(answer="")
+        is_parted = any(map(PARTED.match, gaps))
+        if is_parted and len({count[2:] for count in counts}) == 1:  # as in 3 cars and 3 vans
+            return [counts[0]._replace(answer="")]
         return counts
 
     def _lengths(self, text: str) -> list[_Mention]:
         numbers = [*self._numbers(text, ".")]
         with_unit = [number for number in numbers if number.unit]
+        alone = [] if OTHER_UNIT.search(text) else numbers
         lengths: list[_Mention] = []
-        other_unit = not with_unit and OTHER_UNIT.search(text)
         first = unit = 0.0
-        for number in with_unit or [number for number in numbers if UNITLESS.match(text, number.end)]:
-            own = math.nan if other_unit else METRES[number.unit or "m"]
+        for number in with_unit or [number for number in alone if UNITLESS.match(text, number.end)]:
+            own = METRES[number.unit or "m"]
             length = number.value * own
             start, end = number[:2]
             gap = text[lengths[-1].end : start] if lengths else "first"

@@ -80,7 +80,9 @@ NUMBER = pattern(
     rf"(?P<digits>(?<![\w.,/])(?:{_DIGITS}))(?:[ +-]{{0,2}}(?P<unit>{_UNIT})(?:s|n)?(?![a-zà-ÿ\d_/]))?"
 )
 #: A unit that is not a metre, away from a number.
-OTHER_UNIT = pattern(rf"(?<![a-z])(?:{'|'.join(list(METRES)[7:])}|miles?)s?(?![a-z])".replace("|'", ""))
+OTHER_UNIT = pattern(
+    r"(?<![a-z])(?:[cdkm]m|(?:centi|deci|milli|kilo)met(?:er|re)s?|ft|feet|foot|inch(?:es)?|yards?|yd|miles?)(?![a-z])|[厘公][米里]"
+)
 _SUM = pattern(rf"(?!.*\d ?(?:{_UNIT})(?:s|n)?\b)\d+(?:{_NOUNS}(?:\+|plus){_NOUNS}\d+)+")
 
 

@@ -165,9 +165,9 @@ STATED = pattern(
 STOP = re.compile(r"(?<![.!?;])[.!?;]+(?=\s|$)|(?=⟦)|[。⟧\n]")
 LIST_ITEM = re.compile(r"^ *\d+[.)] +(?=[^\W\d])", re.M)
 LETTER = re.compile(
-    r"\(([A-Za-z])\)|(?<![\w'(-])([B-HJ-Z])(?![\w'-])|(?:\b(?:option|choice)|[选選]) ([A-Za-z])(?![\w'])|"
+    r"(?:\(([A-Za-z])\)|(?<![\w'(-])([B-HJ-Z])(?![\w'-])|(?:\b(?:option|choice)|[选選]) ([A-Za-z])(?![\w'])|"
     r"(?<![\w'(-])([AI])(?= ?(?:[().:,;/&]|$|(?:and|or|is|because|since|as|which|while)\b|[㐀-鿿]))|"
-    r"^\W*([a-z])\W*$"
+    r"^\W*([a-z])\W*$)(?!\)? (?:is (?:not|wrong|incorrect|false|ruled out)|isn't)\b)"  # which deny it
 )
 
 # What makes a reply none, or the answer "cannot tell".
@@ -247,19 +247,16 @@ OTHERWISE = {
     ),
 }
 OTHERWISE["seat"] = OTHERWISE["picture"]
-#: Before a colour that is only near another, as in "yellowish green".
-TINGED = _before(r"ish\b-?|\bclose to")
-#: Before what is true or so in part alone.
+#: Before what is so in part alone, or near another, as in "yellowish green".
 PARTLY = _before(
-    r"(?:\b(?:almost|nearly|part(?:ly|ially)|half)|"
-    r"(?:\bnot|n't) (?:necessarily|entirely|completely|fully|wholly|quite))(?: an?)?"
+    r"ish\b-?|(?:\b(?:almost|nearly|close to|part(?:ly|ially)|half)|"
+    r"(?:\bnot|n't) (?:necessarily|entirely|completely|fully|wholly|quite))(?: an?| the)?"
 )
 ABOUT = _before(
     r"\b(?:about|around|in the ballpark of|approx(?:imately)?|roughly|ca|circa|some|nearly|almost|environ|"
     r"close to|more or less|etwa|ungefähr|unos|aproximadamente)(?: the)?|[约約]"
 )
-#: Behind a count that is a guess, and behind an answer that holds under a condition.
-ABOUT_BEHIND = pattern(r",? (?:approx|approximately|roughly|or so|give or take|more or less)\b")
+#: Behind an answer that holds under a condition.
 CONDITION = pattern(
     r"[ ,(]+(?:unless|provided|assuming|if not)\b|[ (]+if\b| in (?:one|a|some) (?:sense|way)\b"
 )
@@ -275,8 +272,6 @@ REVISES = pattern(
     r"\W*(?:wait|sorry|correction|hmm|actually|oops|scratch that|no, wait|my mistake|on second thought|"
     r"(?:but )?(?:look|check)ing (?:again|closer)|i mean)\b"
 )
-#: Behind the letter of an option that is none.
-DENIED = pattern(r"\)? (?:is (?:not|wrong|incorrect|false|ruled out)|isn't)\b")
 #: What may stand around an answer in a sentence that says nothing else.
 AROUND = pattern(
     r"\W*(?:(?:an?|the|it|it's|its|is|that|that's|this|there|they|are|in|on|at|to|towards?|facing|faces|answer|"
@@ -303,8 +298,10 @@ RESULT = pattern(
 WORD = pattern("[a-z]+")
 TOTAL = _before(r"\btotal(?: of| de|:| is| number is)?")
 IN_TOTAL = pattern(r"[\w -]{0,60} in total")
-#: Behind and before a number of things beside one more: "2 cars and a bus", "a bus and 2 cars".
-AND_ONE = pattern(r" [\w-]+(?: [\w-]+)? and an? ")
+#: Behind a number of things beside one more, "2 cars and a bus", or behind a guess; before such a number.
+AND_ONE = pattern(
+    r" [\w-]+(?: [\w-]+)? and an? |,? (?:approx|approximately|roughly|or so|give or take|more or less)\b"
+)
 ONE_AND = _before(r"\ban? [\w-]+(?: [\w-]+)? and")
 #: Behind a total that is one of several: "a total of 2 cars and 1 bus".
 TOTAL_GOES_ON = pattern(r"[\w' -]{0,60}?(?:(?:,|,? and|&) ?[\d∅]| and an? )")
