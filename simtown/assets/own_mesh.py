@@ -75,7 +75,7 @@ def _reading(mesh: Path) -> Iterator[None]:
     except (KindsError, RefusedError) as error:
         raise KindsError(f"{mesh}: {error}") from error
     except Exception as error:  # a damaged file raises all kinds, and NumPy plain ValueErrors
-        why = "its numbers do not fit together" if type(error) is ValueError else cause(error)
+        why = "its JSON or its numbers are damaged" if type(error) is ValueError else cause(error)
         form = mesh.suffix[1:].upper()
         raise KindsError(f"{mesh} cannot be read as {form}: {why:.200}: export it again") from error
 

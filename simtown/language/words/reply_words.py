@@ -44,7 +44,8 @@ box | middle third | middle,centre,center,central
 box | right third | right
 motion | right | rightward,rightwards,to the right
 motion | left | leftward,leftwards,to the left
-motion | still | stands,stands still,standing still,stationary,not moving,does not move,doesn't move
+motion | still | stands,stands still,standing still,stationary,not moving,isn't moving,\
+does not move,doesn't move
 drive | forwards | forward,ahead
 drive | backwards | backward,in reverse,reverse,reversing,backing up,backs up
 pace | goes on | steady,constant,constant speed,same speed,keeps its speed,no change
@@ -208,7 +209,8 @@ OR = pattern(
 _SIGNS = "[<>≤≥≪≫≲≳⩽⩾≮≯≠±∓√∛×÷·−+^*/]"
 LIMIT = _before(
     rf"(?<![-=]){_SIGNS}|\d ?(?:[-–~]|to)|"
-    r"(?:\b(?:at (?:least|most)|up to|(?:more|less|fewer) than|over|under|between|above|below|within|"
+    r"(?:\b(?:at (?:the very )?(?:least|most)|up to|(?:more|less|fewer) than|over|under|between|"
+    r"above|below|within|"
     r"exceed(?:s|ing)|beyond|upwards of|in excess of|short of|minus|negative|twice|thrice|double|triple|"
     r"(?:half|thirds?|quarters?|percent|%)(?: of)?|"
     r"(?:min|max)(?:imum)?(?: of)?\.?|(?:many|few|much|little) as|au (?:moins|plus)|plus de|"
