@@ -6,14 +6,14 @@ What a file says is applied, or changes neither shape nor colour, or is refused 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
 
-from simtown.assets.faces import REPEAT, Part, Texture, check_corners
+from simtown.assets.faces import CLAMP, MIRROR, REPEAT, Part, Texture, check_corners
 from simtown.core.exact import sincos
 from simtown.core.files import KindsError
 from simtown.core.untrusted import parse_json, parse_picture
@@ -34,8 +34,18 @@ _ROLES = {
     "TEXCOORD_": ("VEC2", range(5120, 5127)),
     "indices": ("SCALAR", (5121, 5123, 5125)),
 }
+#: Where a node stands, if it has no matrix.
+_PLACING = {"translation", "rotation", "scale"}
 #: Tables of as many rows as a file may have corners: places, colours, coordinates and the like.
 _TABLES = 5
+
+
+def _numbers(about: Mapping[str, Any], key: str, *default: float) -> np.ndarray:
+    """The numbers of a list, as many as its default has. Raises KindsError."""
+    values = about.get(key, default)
+    if len(values) != len(default) or not {*map(type, values)} <= {int, float}:
+        raise KindsError(f"its {key} is not a list of {len(default)} numbers: export it again")
+    return np.array(values, dtype=float)
 
 
 def _transform(node: dict[str, Any]) -> np.ndarray:
@@ -43,11 +53,23 @@ def _transform(node: dict[str, Any]) -> np.ndarray:
     from trimesh.transformations import quaternion_matrix
 
     if "matrix" in node:
-        return np.array(node["matrix"], dtype=float).reshape(4, 4).T
-    result: np.ndarray = quaternion_matrix(np.roll(node.get("rotation", [0.0, 0.0, 0.0, 1.0]), 1))
-    result[:3, :3] *= node.get("scale", 1.0)
-    result[:3, 3] = node.get("translation", 0.0)
+        matrix = _numbers(node, "matrix", *range(16)).reshape(4, 4).T
+        if (matrix[3] != (0, 0, 0, 1)).any() or _PLACING & node.keys():
+            raise KindsError("a node's matrix is projective, or stands beside others: apply it")
+        return matrix
+    result: np.ndarray = quaternion_matrix(np.roll(_numbers(node, "rotation", 0, 0, 0, 1), 1))
+    result[:3, :3] *= _numbers(node, "scale", 1, 1, 1)
+    result[:3, 3] = _numbers(node, "translation", 0, 0, 0)
     return result
+
+
+def _extensions(value: Any) -> Iterator[str]:
+    """The names of all extensions in a part of the document."""
+    if isinstance(value, dict):
+        yield from value.get("extensions", ())
+        value = [*value.values()]
+    for part in value if isinstance(value, list) else ():
+        yield from _extensions(part)
 
 
 def _rows(values: np.ndarray, rows: np.ndarray, name: str) -> np.ndarray:
@@ -87,12 +109,15 @@ class Glb:
         if len(content) < size:
             raise KindsError(f"it is cut off after {len(content):,} of {size:,} bytes: copy it again")
         end = 20 + int.from_bytes(content[12:16], "little")
+        chunks = content[16:20] + content[end + 4 : end + 8]
+        if end > size or chunks not in (b"JSONBIN\0", b"JSON"):
+            raise KindsError("its chunks are not one of JSON and one of numbers: export it again")
         self.document = parse_json(content[20:end])
         about = self.document.get("asset", {})
         version = str(about.get("minVersion", about.get("version", "2.0")))
         if not re.fullmatch(r"2\.0" if "minVersion" in about else r"2\.\d+", version):
             raise KindsError(f"it is of glTF {version:.20}: export it as glTF 2.0")
-        used = {*self.document.get("extensionsUsed", ()), *self.document.get("extensionsRequired", ())}
+        used = {*self.document.get("extensionsRequired", ()), *_extensions(self.document)}
         unknown = sorted(name for name in used if not _KNOWN.fullmatch(name))
         if unknown:
             remedy = "export it without, uncompressed, with PNG or JPEG textures"
@@ -122,7 +147,8 @@ class Glb:
             if name not in names:
                 raise KindsError(f"it has no node '{name}': give as node one of {', '.join(names):.500}")
             roots = [names.index(name)]
-            nodes[roots[0]]["matrix"] = np.eye(4)
+            for key in ("matrix", *_PLACING):
+                nodes[roots[0]].pop(key, None)
         waiting, reached = [(root, np.eye(4)) for root in roots], set[int]()
         drawn, corners = list[tuple[np.ndarray, int]](), 0
         while waiting:
@@ -172,15 +198,20 @@ class Glb:
         material = self._get("materials", primitive.get("material"))
         base = material.get("pbrMetallicRoughness", {})
         corners = of_corners("POSITION")
-        # JSON may write 1 for 1.0
-        colour = np.tile(np.array(base.get("baseColorFactor", [1] * 4), dtype=float), (len(corners), 1))
+        colour = np.tile(_numbers(base, "baseColorFactor", 1, 1, 1, 1), (len(corners), 1))
         if "COLOR_0" in primitive["attributes"]:
             tint = of_corners("COLOR_0").mean(axis=1)
             colour[:, : tint.shape[1]] *= tint
         part = Part(corners, material.get("name", ""), colour)
         glass = material.get("extensions", {}).get("KHR_materials_transmission", {})
-        mode = material.get("alphaMode")
-        part.opacity = None if mode == "BLEND" else 1.0 - glass.get("transmissionFactor", 0.0)
+        if "transmissionTexture" in glass:
+            raise KindsError("it has a transmissionTexture, which is not read: give its mean as a factor")
+        if (mode := material.get("alphaMode", "OPAQUE")) not in ("OPAQUE", "MASK", "BLEND"):
+            raise KindsError(f"its alphaMode is {mode!s:.40}, which is not of glTF: export it again")
+        part.opacity = 1.0 - glass.get("transmissionFactor", 0.0)
+        if mode == "BLEND":
+            part.colour[:, 3] *= part.opacity
+            part.opacity = None
         if mode == "MASK":
             part.cutoff = material.get("alphaCutoff", 0.5)
         if "baseColorTexture" in base:
@@ -189,7 +220,7 @@ class Glb:
             sine, cosine = sincos(placing.get("rotation", 0.0))
             turn = np.array([[cosine, -sine], [sine, cosine]])
             places = of_corners(f"TEXCOORD_{placing.get('texCoord', about.get('texCoord', 0))}")
-            part.places = places * placing.get("scale", 1.0) @ turn + placing.get("offset", 0.0)
+            part.places = places * _numbers(placing, "scale", 1, 1) @ turn + _numbers(placing, "offset", 0, 0)
             part.texture = self.texture(about["index"])
         return part
 
@@ -199,6 +230,8 @@ class Glb:
         content = self._view(image["bufferView"]) if "bufferView" in image else self._content(image)
         sampler = self._get("samplers", texture.get("sampler"))
         wraps = [sampler.get(side, REPEAT) for side in ("wrapS", "wrapT")]
+        if not {*wraps} <= {REPEAT, CLAMP, MIRROR}:
+            raise KindsError(f"its textures wrap as {wraps!s:.40}, which is not of glTF: export it again")
         return Texture(parse_picture(bytes(content), f"texture {number}"), wraps)
 
     def _values(self, number: int, name: str) -> np.ndarray:
@@ -237,9 +270,10 @@ class Glb:
 
     def _view(self, number: int) -> np.ndarray:
         view = self._get("bufferViews", number)
-        content = self._content(self._get("buffers", view["buffer"]))
+        buffer = self._get("buffers", view["buffer"])
+        content = self._content(buffer)
         size, begin = view["byteLength"], view.get("byteOffset", 0)
-        _check_bytes(number, begin, size, len(content))
+        _check_bytes(number, begin, size, min(len(content), buffer["byteLength"]))
         return np.frombuffer(content, np.uint8)[begin : begin + size]
 
     def _content(self, about: dict[str, Any]) -> bytes:

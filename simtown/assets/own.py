@@ -110,7 +110,7 @@ def load(catalogue: Iterable[str]) -> tuple[OwnKind, ...]:
         for noun in (kind.name, kind.plural or kind.name, kind.group):
             if not _NAME.fullmatch(noun) or len(noun) > LONGEST:
                 rule = f"use one to three words of letters, digits, ' and -, at most {LONGEST} letters in all"
-                raise KindsError(f"{kind.source}: '{noun[: 2 * LONGEST]}' cannot name a kind: {rule}")
+                raise KindsError(f"{kind.source}: {noun[: 2 * LONGEST]!r} cannot name a kind: {rule}")
         if kind.name.lower() in taken:
             raise KindsError(f"{kind.source}: there is a {kind.name} already: give your kind another name")
         taken.add(kind.name.lower())

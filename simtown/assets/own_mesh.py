@@ -75,7 +75,7 @@ def _reading(mesh: Path) -> Iterator[None]:
     except (KindsError, RefusedError) as error:
         raise KindsError(f"{mesh}: {error}") from error
     except Exception as error:  # a damaged file raises all kinds, and NumPy plain ValueErrors
-        why = "its numbers do not fit together" if type(error) is ValueError else cause(error)
+        why = "its JSON or its numbers are damaged" if type(error) is ValueError else cause(error)
         form = mesh.suffix[1:].upper()
         raise KindsError(f"{mesh} cannot be read as {form}: {why:.200}: export it again") from error
 
@@ -90,7 +90,7 @@ def files_of(mesh: Path) -> dict[str, bytes]:
         if name in files:
             continue
         with _reading(mesh):
-            if {*name} & {"\\", ":"}:
+            if not name or {*name} & {"\\", ":"}:
                 raise KindsError(f"'{name:.80}' is not the name of a file beside it: {remedy}")
             path = inside(mesh.parent, name)
             if not path.is_file():
@@ -101,7 +101,7 @@ def files_of(mesh: Path) -> dict[str, bytes]:
             if ending == ".glb":
                 others = gltf.Glb(content, {}).names
             if ending in (".obj", ".mtl"):
-                others = wavefront.files_named(content)
+                others = wavefront.files_named(content, name)
             statement = "map_Kd" if ending == ".mtl" else "mtllib" if ending == ".obj" else "uri"
             waiting += [(other, f"change {statement} in {name}") for other in others]
     return files
@@ -121,7 +121,7 @@ def read(file: Path, about: KindFile, where: Path) -> tuple[Mesh, str]:
     x, z = (np.eye(3)["xyz".index(axis)] * float(f"{sign}1") for sign, axis in (forward, up))
     standing = _standing(dots(corners[..., None, :], np.stack([x, np.cross(z, x), z])), about.length)
     _check_size(where, standing.reshape(-1, 3))
-    materials, body = _materials(file, about, corners, colour, names)
+    materials, body = _materials(file, about, standing, colour, names)
     mesh = solid(standing, materials)
     if len(mesh.triangles) > MOST_FACES:
         mesh = simplified(mesh)
@@ -211,7 +211,7 @@ def _standing(corners: np.ndarray, length: float | None = None) -> np.ndarray:
     foot = (points.min(axis=0) + points.max(axis=0)) / 2
     foot[2] = points[:, 2].min()
     if length:
-        return (corners - foot) * (length / max(np.ptp(points[:, 0]), 1e-12))
+        return (corners - foot) * (length / max(np.ptp(points[:, 0]), 1e-300))
     return corners if (np.abs(foot) < NEAR).all() else corners - foot
 
 

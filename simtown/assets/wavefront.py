@@ -39,8 +39,8 @@ def _statements(content: bytes) -> Iterator[tuple[str, str]]:
             yield word, rest
 
 
-def files_named(content: bytes) -> list[str]:
-    """The names of the materials that an OBJ file needs, or of the pictures of an MTL file.
+def files_named(content: bytes, where: str = "") -> list[str]:
+    """The names of the materials that an OBJ file needs, or of the pictures of an MTL file, `where`.
 
     Raises KindsError.
     """
@@ -49,11 +49,11 @@ def files_named(content: bytes) -> list[str]:
         if word == "mtllib":
             names += _LIBRARY.findall(rest)
         elif word.lower() == "map_kd":
-            names.append(_texture(rest)[0])
+            names.append(_texture(rest, where)[0])
     return names
 
 
-def _texture(rest: str) -> tuple[str, np.ndarray, np.ndarray]:
+def _texture(rest: str, where: str = "") -> tuple[str, np.ndarray, np.ndarray]:
     """The file of a texture, and the (2,) scale and (2,) shift of its coordinates. Raises KindsError."""
     scale, shift = np.ones(2), np.zeros(2)
     while option := _OPTION.match(rest):
@@ -62,29 +62,32 @@ def _texture(rest: str) -> tuple[str, np.ndarray, np.ndarray]:
         changed[: len(numbers)] = numbers
         rest = rest[option.end() :]
     if rest.startswith("-"):
-        raise KindsError(f"change map_Kd {rest:.60}: of its options only -s and -o are read")
+        raise KindsError(f"{where}: change map_Kd {rest:.60}: of its options only -s and -o are read")
     return rest, scale, shift
 
 
-def _numbers(word: str, rest: str, *counts: int) -> list[float]:
-    """The numbers of a statement, as many as one of the counts, without a comment behind them."""
+def _numbers(word: str, rest: str, *counts: int, share: bool = False) -> list[float]:
+    """The numbers of a statement, as many as one of the counts, without a comment behind them.
+
+    A share is from 0 to 1, but for rounding. Raises KindsError.
+    """
     try:
         text = rest.partition("#")[0]
         numbers = [float(number) for number in text.split()] if _DIGITS.fullmatch(text) else []
     except ValueError:
         numbers = []
-    if len(numbers) not in counts:
-        expected = " or ".join(map(str, counts))
-        raise KindsError(f"'{word} {rest:.60}' has not {expected} numbers: write them as in 0.5 0.5 1")
+    if len(numbers) not in counts or (share and not all(-1e-3 < n < 1.001 for n in numbers)):
+        expected = " or ".join(map(str, counts)) + " numbers" + " from 0 to 1" * share
+        raise KindsError(f"'{word} {rest:.60}' has not {expected}: write them as in 0.5 0.5 1")
     return numbers
 
 
-def _materials(content: bytes) -> dict[str, dict[str, str]]:
+def _materials(library: str, content: bytes) -> dict[str, dict[str, str]]:
     """The statements of each material of an MTL file, by their first words."""
     materials, material = dict[str, dict[str, str]](), dict[str, str]()
     for word, rest in _statements(content):
         if word == "newmtl":
-            material = materials[rest] = {"kd": str(_LIGHT_GREY)}
+            material = materials[rest] = {"kd": str(_LIGHT_GREY), "": f"{library}: "}
         material[word.lower()] = rest
     return materials
 
@@ -94,13 +97,13 @@ def _part(
 ) -> Part:
     """The faces of a material, of (t, 3, 6) corners with sRGB colours, and (t, 3, 2) texture coordinates.
 
-    What a corner lacks is NaN.
+    What a corner lacks is NaN. Raises KindsError.
     """
-    for word in {"map_d", "decal"} & {*material}:
+    for word in {"map_d", "map_tr", "decal"} & {*material}:
         raise KindsError(f"the material '{name}' has {word}, which is not read: export a GLB file")
-    opacity = 1.0 - _numbers("Tr", material.get("tr", "0"), 1)[0]
+    opacity = 1.0 - _numbers("Tr", material.get("tr", "0"), 1, share=True)[0]
     if "d" in material:
-        (opacity,) = _numbers("d", material["d"], 1)
+        (opacity,) = _numbers("d", material["d"], 1, share=True)
     own_colours = np.nan_to_num(vertices[..., 3:], nan=1.0 if name else _LIGHT_GREY)
     colours = np.insert(linear(own_colours.mean(axis=1)), 3, 1.0, axis=1)
     part = Part(vertices[..., :3], name, colours, opacity)
@@ -109,7 +112,7 @@ def _part(
         part.texture = Texture(parse_picture(files[picture], f"texture {picture}"))
         part.places = np.array([0.0, 1.0]) + (places * scale + shift) * [1.0, -1.0]
     else:
-        colours[:, :3] *= linear(np.array(_numbers("Kd", material["kd"], 1, 3)))
+        colours[:, :3] *= linear(np.array(_numbers("Kd", material["kd"], 1, 3, share=True)))
     return part
 
 
@@ -124,9 +127,9 @@ def read_obj(content: bytes, files: Mapping[str, bytes]) -> list[Part]:
         KindsError: it has something that is not read, or too much of it; the message says what to change.
         ValueError: it is damaged; also others, such as LookupError.
     """
-    materials, material = {"": {"kd": "1"}}, ""
+    materials, material = {"": {"kd": "1", "": ""}}, ""
     for library in files_named(content):
-        materials |= _materials(files[library])
+        materials |= _materials(library, files[library])
     vertices, places = list[list[float]](), list[list[float]]()
     faces, count = defaultdict[str, list[tuple[int, int]]](list), 0
     for word, rest in _statements(content):
@@ -162,7 +165,10 @@ def read_obj(content: bytes, files: Mapping[str, bytes]) -> list[Part]:
             raise KindsError(
                 f"its faces name vt {place.max() + 1}, and it has {len(places)}: export it again"
             )
-        parts.append(_part(name, materials[name], files, vertex_table[vertex], place_table[place]))
+        try:
+            parts.append(_part(name, materials[name], files, vertex_table[vertex], place_table[place]))
+        except KindsError as error:
+            raise KindsError(f"{materials[name]['']}{error}") from error
     return parts
 
 

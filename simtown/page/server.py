@@ -173,7 +173,10 @@ class _Handler(BaseHTTPRequestHandler):
                 problem = f"the request is too large: send at most {_LARGEST:,} bytes"
                 status, found = 413, ("text/plain", problem.encode())
             elif known and self.path.startswith(inside):
-                found = reply(unquote(self.path[len(inside) :]), self.rfile.read(length))
+                body = self.rfile.read(length)
+                if len(body) < length:
+                    raise ValueError("the request is cut off: send it again")
+                found = reply(unquote(self.path[len(inside) :]), body)
                 status = 200 if found else 404
         except (ValueError, RecursionError) as error:
             status, found = 400, ("text/plain", str(error).encode())

@@ -1,6 +1,7 @@
 """Checks of a town's arguments: each returns the value in the right type, or raises :class:`TownError`."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -121,7 +122,7 @@ def text(value: object, what: str, such_as: str) -> str:
 
 def file_path(value: object) -> Path:
     """A path. Raises TownError for what cannot be one."""
-    if not isinstance(value, str | Path) or "\0" in str(value):
+    if not isinstance(value, str | Path) or re.search("[\0\ud800-\udc7f\udd00-\udfff]", str(value)):
         raise TownError(f"the path is {shown(value)}: give a text such as 'town.json'")
     return Path(value)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,6 +64,16 @@ class Dice:
 
     seed: int
     draws: int = 0
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Take back the choices for what is refused, so that the town stays as it was."""
+        draws = self.draws
+        try:
+            yield
+        except TownError:
+            self.draws = draws
+            raise
 
     def uniform(self, what: str) -> float:
         """The next number, at least 0 and less than 1."""

@@ -178,6 +178,8 @@ class Town:
 
     def become(self, other: Town) -> None:
         """Take everything over from another town, which is of no more use."""
+        if not isinstance(other, Town):
+            raise TownError(f"{checks.shown(other)} is not a town: give a simtown.Town")
         vars(self).update(vars(other))
         for thing in self._things:
             write(thing, town=self)
@@ -290,25 +292,26 @@ class Town:
         """
         for name in unknown:
             raise TownError(f"nothing is placed with '{name}': {meaning(name, placing.PLACED_WITH)}")
-        paint = checked("paint", paint)
-        kinds = self._kinds(kind, paint)
-        wanted = Wanted(
-            lane=checks.lane(lane),
-            x=x if x is None else checked("x", x),
-            y=y if y is None else checked("y", y),
-            yaw=yaw if yaw is None else checked("yaw", yaw),
-            z=checked("z", z),
-            scale=checked("scale", scale),
-            below=None if on is None else self[on],
-            style=style if style is None else checked("style", style),
-            drawn_style=int(self._dice.uniform("style") * 65536) if style is None else 0,
-            paint=paint,
-        )
+        with self._dice.kept():
+            paint = checked("paint", paint)
+            kinds = self._kinds(kind, paint)
+            wanted = Wanted(
+                lane=checks.lane(lane),
+                x=x if x is None else checked("x", x),
+                y=y if y is None else checked("y", y),
+                yaw=yaw if yaw is None else checked("yaw", yaw),
+                z=checked("z", z),
+                scale=checked("scale", scale),
+                below=None if on is None else self[on],
+                style=style if style is None else checked("style", style),
+                drawn_style=int(self._dice.uniform("style") * 65536) if style is None else 0,
+                paint=paint,
+            )
 
-        def make(kind: str) -> Thing:
-            return placing.place(wanted, kind, self._things, self._camera, self._dice)
+            def make(kind: str) -> Thing:
+                return placing.place(wanted, kind, self._things, self._camera, self._dice)
 
-        return self._add(placing.make_first_that_fits(kind, kinds, make))
+            return self._add(placing.make_first_that_fits(kind, kinds, make))
 
     def change(self, thing: Thing | str, **values: object) -> Thing:
         """Change what a thing is, or its place, size or motion.
@@ -324,14 +327,15 @@ class Town:
         thing = self[thing]
         noun = values.pop("kind", thing.kind)
         attributes = {attribute: checked(attribute, value) for attribute, value in values.items()}
-        kinds = self._kinds(noun, attributes.get("paint"))
         others = [t for t in self._things if t is not thing]
 
         def make(kind: str) -> Thing:
             return placing.change(thing, kind, attributes, others)
 
-        changed = placing.make_first_that_fits(str(noun), kinds, make)
-        check(changed)
+        with self._dice.kept():
+            kinds = self._kinds(noun, attributes.get("paint"))
+            changed = placing.make_first_that_fits(str(noun), kinds, make)
+            check(changed)
         carried = changed.kind != thing.kind or not placing.SPACE.isdisjoint(attributes)
         if changed.kind != thing.kind:
             write(thing, name=placing.choose_name(changed.kind, others))

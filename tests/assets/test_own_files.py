@@ -118,8 +118,8 @@ def tinted(w):
     del w.primitive["material"]
 
 
-def clear(w):
-    w.extend(w.material, "KHR_materials_transmission", {"transmissionFactor": 0.9})
+def clear(w, **more):
+    w.extend(w.material, "KHR_materials_transmission", {"transmissionFactor": 0.9, **more})
 
 
 DRAWN = {
@@ -138,6 +138,7 @@ DRAWN = {
     "low mask": (masked(0.75, alphaCutoff=0.05), "blue"),
     "colours of corners": (tinted, "blue"),
     "transmission": (clear, "glass"),
+    "transmission of a blend": (lambda w: (clear(w), w.material.update(alphaMode="BLEND")), "glass"),
     "a name that is a number": (lambda w: w.material.update(name=5), "trim"),
     "whole numbers": (lambda w: w.base.update(baseColorFactor=[0, 0, 1, 1]), "blue"),
     "a whole texture": (lambda w: (textured(0.75)(w), w.base.update(baseColorFactor=[1, 1, 1, 1])), "blue"),
@@ -207,6 +208,7 @@ def large_picture():
     return content.getvalue()
 
 
+IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
 EXTENSIONS = (
     "KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_materials_pbrSpecularGlossiness",
     "EXT_texture_webp", "KHR_texture_basisu", "EXT_mesh_gpu_instancing", "ACME_own",
@@ -215,6 +217,17 @@ REFUSED = {
     **{name: (lambda w, name=name: w.extend(w.node, name, {}), f"it uses {name}") for name in EXTENSIONS},
     "required": (lambda w: w.document.update(extensionsRequired=["ACME_other"]), "it uses ACME_other"),
     **{f"mode {n}": (lambda w, n=n: w.primitive.update(mode=n), f"(mode {n})") for n in (0, 1, 2, 3, 5, 6)},
+    **{f"unlisted {name}": (lambda w, name=name: w.node.update(extensions={name: {}}), f"it uses {name}")
+       for name in EXTENSIONS},
+    **{f"{key} of {value}": (lambda w, key=key, value=value: w.node.update({key: value}), f"its {key} is not")
+       for key, value in (("scale", [2]), ("matrix", [1] * 15), ("rotation", ""), ("translation", [1, ""]))},
+    "projective": (lambda w: w.node.update(matrix=[1, 0, 0, 0.5, *IDENTITY[4:]]), "a node's matrix"),
+    "a matrix beside": (lambda w: w.node.update(matrix=IDENTITY, scale=[2, 2, 2]), "a node's matrix"),
+    "a colour of three": (lambda w: w.base.update(baseColorFactor=[1, 0, 0]), "its baseColorFactor is not"),
+    "scale of coordinates": (placed(scale=[3.0]), "its scale is not a list of 2"),
+    "another mode": (lambda w: w.material.update(alphaMode="blend"), "its alphaMode is blend"),
+    "wrapping": (textured(wrap=99), "its textures wrap as [99, 10497]"),
+    "texture of transmission": (lambda w: clear(w, transmissionTexture={"index": 0}), "transmissionTexture"),
     "version 1": (lambda w: w.document["asset"].update(version="1.1"), "glTF 1.1"),
     "a later version": (lambda w: w.document["asset"].update(minVersion="2.1"), "glTF 2.1"),
     "webp": (beside("skin.webp"), "needs skin.webp"),
@@ -264,6 +277,14 @@ def test_what_is_not_read_of_a_glb_file_is_named(monkeypatch, tmp_path, change, 
         colours(monkeypatch, tmp_path, writer.bytes())
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_chunks_are_those_of_the_format(monkeypatch, tmp_path):
+    content = Writer().bytes()
+    short = content[:8] + b"\x64\0\0\0" + content[12:]
+    for damaged in (content.replace(b"JSON", b"XXXX"), content.replace(b"BIN\0", b"XXX\0"), short):
+        with pytest.raises(KindsError, match="its chunks"):
+            colours(monkeypatch, tmp_path, damaged)
 
 
 def test_a_damaged_glb_file_is_drawn_or_refused_in_words(monkeypatch, tmp_path):
@@ -335,7 +356,7 @@ WRITTEN = {
     "latin-1": (USED.replace("Body", GREEN), RED.replace("Body", GREEN) + f"newmtl Gr\udcf6n\n{BLUE}", "red"),
     "face without corners": (f"{USED}f\n", RED, "red"),
     "comment with a backslash": (f"# C:\\models\\\n{USED}", RED, "red"),
-    "bytes": (USED, "newmtl Body\nKd 12 0 200\n", "colours outside 0 to 1"),
+    "bytes": (USED, "newmtl Body\nKd 12 0 200\n", "a.mtl: 'Kd 12 0 200' has not 1 or 3 numbers from 0 to 1"),
     "one level": (USED, "newmtl Body\nKd 0.14\n", "black"),
     "two files": (USED.replace("a.mtl", "b.mtl a.mtl"), RED, "red"),
     "a space": (USED.replace("a.mtl", "b c.mtl a.mtl"), RED, "red"),
@@ -353,7 +374,11 @@ WRITTEN = {
     "backslash": (USED, f"{RED}map_Kd maps\\a.png\n", "change map_Kd in a.mtl"),
     "drive": (USED, f"{RED}map_Kd C:/a.png\n", "change map_Kd in a.mtl"),
     "above": (USED, f"{RED}map_Kd ../a.png\n", "'../a.png'"),
-    "option": (USED, f"{RED}map_Kd -mm 0 2 a.png\n", "change map_Kd"),
+    "option": (USED, f"{RED}map_Kd -mm 0 2 a.png\n", "a.mtl: change map_Kd"),
+    "no picture": (USED, f"{RED}map_Kd\n", "change map_Kd in a.mtl"),
+    "too opaque": (USED, f"{RED}d 2\n", "a.mtl: 'd 2'"),
+    "texture of Tr": (USED, f"{RED}map_Tr a.png\n", "a.mtl: the material 'Body' has map_tr"),
+    "tiny": (re.sub("(?m)^v (.) (.) (.)", r"v \1e-30 \2e-30 \3e-30", SQUARE) + FACES, "", "hub"),
     "opacity texture": (USED, f"{RED}map_d a.png\n", "map_d"),
     "drive of materials": (USED.replace("a.mtl", "C:\\a.mtl"), RED, "change mtllib in own.obj"),
     "another name": (USED.replace("Body\n", "Boddy\n"), RED, "no file of mtllib"),
@@ -365,7 +390,7 @@ WRITTEN = {
     "continued face": (f"{USED}f 1 2 \\\n3\n", RED, "in one line"),
     "NaN": (USED.replace("v 2 0 0", "v nan 0 0"), RED, "not finite"),
     "a number of Python": (USED.replace("v 2 0 0", "v 0_2 0 0"), RED, "'v 0_2 0 0' has not 3"),
-    "Kd of inf": (USED, "newmtl Body\nKd inf 0 0\n", "not finite"),
+    "Kd of inf": (USED, "newmtl Body\nKd inf 0 0\n", "a.mtl: 'Kd inf 0 0'"),
     "percent": (USED.replace("a.mtl", "100%25.mtl"), RED, "red"),
     "needles": (NEEDLES, "", "0 faces"),
     "polygon": (f"{USED}f {'1/1 ' * 50_000}\n", RED, "a face of 50,000 corners"),

@@ -167,3 +167,11 @@ def test_a_body_that_nobody_asked_for_is_no_request(server):
         with connection.getresponse() as reply:
             assert (reply.status, b"#stage" in reply.read()) == (200, True)
     connection.close()
+
+
+def test_a_body_that_breaks_off_is_no_request(server):
+    head = f"POST /{server.token}/do HTTP/1.1\r\nHost: 127.0.0.1:{server.server_address[1]}\r\n"
+    with socket.create_connection(server.server_address) as connection:
+        connection.sendall(f"{head}Content-Length: {len(LOOK) + 9}\r\n\r\n".encode() + LOOK)
+        connection.shutdown(socket.SHUT_WR)
+        assert b"".join(iter(lambda: connection.recv(65_536), b"")).startswith(b"HTTP/1.1 400")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from simtown.page.server import play
 from simtown.scenes.camera import Camera
 from simtown.scenes.scene import Prop, Scene, Vehicle, Weather
-from simtown.town import Thing, Town, TownError
+from simtown.town import Thing, Town, TownError, saving
 from simtown.town.things import overlapping
 from tests.every import for_every
 
@@ -31,7 +31,7 @@ def town():
 def state(town):
     """All that a verb could change."""
     kept = [{f.name: getattr(t, f.name) for f in fields(t) if f.name != "track"} for t in town.things]
-    return town.to_scene(), town.time, kept, [t.track for t in town.things]
+    return town.to_scene(), town.time, kept, [t.track for t in town.things], saving.encode(town)
 
 
 TEXTS = [5, None, 1.5, ["taxi"], {}, b"taxi", object()]
@@ -50,6 +50,7 @@ VERBS = {
     "place lane": (lambda t, v: t.place("sedan", lane=v), [5, "left", ["near"], object(), True, np.ones(2)]),
     "place on": (lambda t, v: t.place("woman", on=v),
                  [5, 10**5000, "unicorn", ["bench"], object(), True, Thing("bench", 0.0, 0.0)]),
+    "become": (lambda t, v: t.become(v), TEXTS),
     "a vehicle on": (lambda t, v: t.place("sedan", on=v), ["bench", "taxi"]),
     "place on, x": (lambda t, v: t.place("woman", x=v, on="bench"), [*NUMBERS, 400.0]),
     "a vehicle's z": (lambda t, v: t.place("sedan", x=9.0, z=v), [1.0]),

@@ -14,6 +14,7 @@ from simtown.assets.entities import CATALOGUE, OWN
 from simtown.assets.entities import VEHICLE_NOUNS as VEHICLE_NOUNS
 from simtown.assets.palette import ALSO_CALLED, COLOUR_WORDS, PAINTS
 from simtown.core.files import KindsError
+from simtown.language.words.reply_words import WORDS
 
 #: How places in an order are counted.
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -92,7 +93,8 @@ def _other_words() -> set[str]:
     rules = re.split("; |\n", re.sub("(?m)^#.*", "", grammar.partition("[synonyms]")[0]))
     sides = [rule.partition(" = ") for rule in rules]
     texts = [left for left, _, right in sides if right != r"\1"]  # words that are kept mean nothing here
-    texts += ["yes", *PAINTS, *COLOUR_WORDS, *ORDINALS, *SOLID_RELATIONS]
+    texts += [answer for answers in WORDS.values() for answer in answers]
+    texts += [*PAINTS, *COLOUR_WORDS, *ORDINALS, *SOLID_RELATIONS]
     return {word for text in texts for word in re.findall("[a-z]+", text)} - {*NOUNS}
 
 

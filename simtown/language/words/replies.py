@@ -19,16 +19,18 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from simtown.language.words.reply_numbers import METRES, NUMBER, in_digits, value_of
+from simtown.language.words.reply_numbers import METRES, NUMBER, OTHER_UNIT, UNCLEAR, in_digits, value_of
 from simtown.language.words.reply_words import (
     ABOUT,
     AND_ONE,
     ANY,
     AROUND,
+    ASKS,
     BESIDE,
     BOX,
     CANNOT_TELL,
     CLAUSE,
+    CONDITION,
     IN_TOTAL,
     JOINED,
     LETTER,
@@ -43,22 +45,26 @@ from simtown.language.words.reply_words import (
     ONE_AND,
     OR,
     OTHERWISE,
+    PART,
+    PARTED,
+    PARTLY,
     PERCENT,
     PLACED,
     REASON,
     REFUSES,
     RESULT,
+    REVISES,
     SINCE,
     SPELLINGS,
     STATED,
     STOP,
     THINKING_BEGINS,
     THINKING_ENDS,
-    TINGED,
     TOTAL,
     TOTAL_GOES_ON,
     UNITLESS,
     UNSURE,
+    WHOLE,
     WORD,
     WORDS,
     ZERO,
@@ -169,6 +175,10 @@ def _read(reader: _Reader, text: str, type: str) -> Reply:
     text = _plain(_with_boxes(said), type)
     if type == "count" and len(LIST_ITEM.findall(text)) > 1:
         text = LIST_ITEM.sub("", text)
+    if type == "count" and len(PART.findall(text)) > 1:
+        text = PART.sub(rf"\1 {UNCLEAR}", text)
+    if ASKS.fullmatch(text):
+        return Reply(None, "it asks")
     sentences = _sentences(STATED.sub(lambda stated: stated[0].replace("\n", " "), text))
     statements = {place: STATED.split(sentence)[1:] for place, sentence in enumerate(sentences)}
     stated = [place for place, said in statements.items() if said and said[-1].strip(" .:")]
@@ -224,8 +234,9 @@ def _json_answer(text: str) -> str | None:
         found = [keys[key] for key in ("answer", "finalanswer", "response", "result") if key in keys]
         found = found or ([*keys.values()] if len(keys) == 1 else [])
         if found:
-            given = value[found[0]]
+            given, unit = value[found[0]], keys.get("unit", keys.get("units"))
             answer = str(given) if isinstance(given, dict) else _text_of(given)
+            answer = " ".join([answer, _text_of(value.get(unit)), *OTHER_UNIT.findall(found[0])])
     return answer
 
 
@@ -322,12 +333,13 @@ class _Reader:
         return Reply(None, f"it gives several answers: {several}" if several else "it names no answer")
 
     def bare(self, sentence: str) -> str | None:
-        """The answer of a sentence that says nothing else, else None."""
+        """The answer of a sentence that says nothing else, or corrects another, else None."""
         rest, end = "", 0
         for mention in sorted(self._mentions(sentence)):
             rest += sentence[end : mention.start] + " "
             end = max(end, mention.end)
-        return self.read(sentence, "").answer if end and AROUND.fullmatch(rest + sentence[end:]) else None
+        is_bare = AROUND.fullmatch(rest + sentence[end:]) or REVISES.match(sentence)
+        return self.read(sentence, "").answer if end and is_bare else None
 
     def _mentions(self, text: str) -> list[_Mention]:
         numbers = {"count": self._counts, "metres": self._lengths, "hidden": self._shares}.get(self.type)
@@ -348,12 +360,13 @@ class _Reader:
                 yield joined[0]._replace(answer="")
 
     def _named(self, text: str) -> Iterator[_Mention]:
-        before = _Mention(0, 0, "")
+        before, said_no = _Mention(0, 0, ""), False
         for found in self.pattern.finditer(text):
             start, end = found.span()
             answer = self.answers.get(_key(found[0]), CANNOT_TELL)
             gap = text[max(before.end, start - 40) : start]
-            said_no, weight = bool(NOT.search(gap)), 1
+            is_also = said_no and " or " in gap and JOINED.fullmatch(gap)
+            said_no, weight = bool(is_also or NOT.search(gap)), 1
             if answer == CANNOT_TELL:
                 said_no = False
             elif self.type == "truth":
@@ -362,8 +375,6 @@ class _Reader:
                 if said_no and found[0].lower() not in ("yes", "no"):
                     answer, said_no = {"yes": "no", "no": "yes"}[answer], False
                 weight *= not (self.letters and "correct" in found[0].lower())
-            elif self.type == "colour":
-                answer = "" if TINGED.search(gap) else answer
             elif self.type == "hidden":
                 answer = "" if LIMIT.search(gap) else answer
             elif self.type in ("kind", "group"):
@@ -372,9 +383,10 @@ class _Reader:
             elif self.type in ("direction", "box", "lane", "weather"):
                 weight *= not PLACED.match(text, end)
             elif self.type in ("picture", "seat", "place"):
-                weight *= not re.search(r"\bof (?:the )?$", gap)
+                weight *= not WHOLE.search(gap)
                 answer = "" if LIMIT.search(gap) or SINCE.search(gap) else answer
-            if self.type in OTHERWISE and OTHERWISE[self.type].match(text, end):
+            is_other = self.type in OTHERWISE and OTHERWISE[self.type].match(text, end)
+            if is_other or CONDITION.match(text, end) or (self.type != "hidden" and PARTLY.search(gap)):
                 answer = ""
             before = _Mention(start, end, answer, weight)
             if not said_no:
@@ -396,7 +408,12 @@ class _Reader:
             before = _before(text, start)
             if NOT.search(before) or NUMBERED.search(before):
                 continue
-            hedges = LIMIT.search(before), LIMIT_BEHIND.match(text, end), "+" in number[0]
+            hedges = (
+                LIMIT.search(before),
+                LIMIT_BEHIND.match(text, end),
+                CONDITION.match(text, end),
+                "+" in number[0],
+            )
             value = math.nan if any(hedges) else value_of(number["digits"], decimal_comma)
             weight = int(not (reason and reason.start() < start))
             if results and results[-1].end() <= start:
@@ -414,20 +431,26 @@ class _Reader:
                 unclear = True
             elif TOTAL.search(before) or IN_TOTAL.match(text, end):
                 weight = 2
-            elif re.search(r"\bof (?:the )?$", before):
+            elif WHOLE.search(before) or PERCENT.match(text, end):
                 weight = 0
             counts.append(_Mention(start, end, "" if unclear else f"{value:.0f}", weight))
         gaps = [text[count.end : following.start] for count, following in pairwise(counts)]
         parts = [int(part.answer or 0) for part in counts[1:]]
         is_list = len(parts) > 1 and re.search("[:(—]", gaps[0]) and all(map(WORD.search, gaps[1:]))
-        return counts[:1] if is_list and min(parts) > 0 and counts[0].answer == str(sum(parts)) else counts
+        if is_list and min(parts) > 0 and counts[0].answer == str(sum(parts)):
+            return counts[:1]
+        is_parted = any(map(PARTED.match, gaps))
+        if is_parted and len({count[2:] for count in counts}) == 1:  # as in 3 cars and 3 vans
+            return [counts[0]._replace(answer="")]
+        return counts
 
     def _lengths(self, text: str) -> list[_Mention]:
         numbers = [*self._numbers(text, ".")]
         with_unit = [number for number in numbers if number.unit]
+        alone = [] if OTHER_UNIT.search(text) else numbers
         lengths: list[_Mention] = []
         first = unit = 0.0
-        for number in with_unit or [number for number in numbers if UNITLESS.match(text, number.end)]:
+        for number in with_unit or [number for number in alone if UNITLESS.match(text, number.end)]:
             own = METRES[number.unit or "m"]
             length = number.value * own
             start, end = number[:2]

@@ -13,7 +13,8 @@ UNCLEAR = "∅"
 METRES = {
     unit: metres
     for units, metres in {
-        "m metre meter mètre metro 米 公尺": 1.0, "cm centimetre centimeter 厘米": 0.01, "mm": 0.001,
+        "m metre meter mètre metro 米 公尺": 1.0, "cm centimetre centimeter 厘米": 0.01,
+        "dm": 0.1, "mm": 0.001,
         "km kilometre kilometer 公里": 1e3, "ft feet foot '": 0.3048,
         "inches inch": 0.0254, "yard yd": 0.9144,
     }.items()
@@ -65,18 +66,22 @@ _FRACTION = re.compile(r"(?<![\w.,/])(?:(\d{1,9}) )?(\d{1,9})/(\d{1,9})(?![\w/])
 _DIGITS = rf"-?\d+(?:[.,]\d+)*|{UNCLEAR}"
 #: Operators whose neighbours may have units and nouns, and those between bare numbers.
 _OPERATOR = r"[+×÷·±−^√]|\b(?:plus|minus|times|divided by|multiplied by)\b"
-_JOINS = r"[-–—~∼/x&]|\.\.+|to|or|and|bis|à|ou|o|oder|et|und|y|或|到|至"
+_JOINS = r"[-–—~∼/x&]|\.\.+|to|by|or|and|bis|à|ou|o|oder|et|und|y|或|到|至"
 _BETWEEN = rf"(?<=[\d{UNCLEAR}])(?: ?(?:{_JOINS}) ?|,? )(?=[\d{UNCLEAR}])"
 _EQUALS = r"=|\bequals\b"
-_ARITHMETIC = pattern(f"{_OPERATOR}|{_BETWEEN}|{UNCLEAR}")
+_ARITHMETIC = pattern(f"{_OPERATOR}|{_BETWEEN}|{UNCLEAR}| - ")
 _NOUNS = r"[a-z :()\[\]-]{0,40}?"
 _EXPRESSION = pattern(
     rf"(?:√ ?|(?<![\w.,/]))(?:{_DIGITS})"
-    rf"(?:(?:{_NOUNS}(?:{_OPERATOR}|{_EQUALS}){_NOUNS}|{_BETWEEN})(?:{_DIGITS}))+"
+    rf"(?:(?:{_NOUNS}(?:{_OPERATOR}|- (?=[^=\n]{{0,40}}=)|{_EQUALS}){_NOUNS}|{_BETWEEN})(?:{_DIGITS}))+"
 )
 _UNIT = "|".join(METRES)
 NUMBER = pattern(
     rf"(?P<digits>(?<![\w.,/])(?:{_DIGITS}))(?:[ +-]{{0,2}}(?P<unit>{_UNIT})(?:s|n)?(?![a-zà-ÿ\d_/]))?"
+)
+#: A unit that is not a metre, away from a number.
+OTHER_UNIT = pattern(
+    r"(?<![a-z])(?:[cdkm]m|(?:centi|deci|milli|kilo)met(?:er|re)s?|ft|feet|foot|inch(?:es)?|yards?|yd|miles?)(?![a-z])|[厘公][米里]"
 )
 _SUM = pattern(rf"(?!.*\d ?(?:{_UNIT})(?:s|n)?\b)\d+(?:{_NOUNS}(?:\+|plus){_NOUNS}\d+)+")
 

@@ -44,7 +44,8 @@ box | middle third | middle,centre,center,central
 box | right third | right
 motion | right | rightward,rightwards,to the right
 motion | left | leftward,leftwards,to the left
-motion | still | stands,stands still,standing still,stationary,not moving,does not move,doesn't move
+motion | still | stands,stands still,standing still,stationary,not moving,isn't moving,\
+does not move,doesn't move
 drive | forwards | forward,ahead
 drive | backwards | backward,in reverse,reverse,reversing,backing up,backs up
 pace | goes on | steady,constant,constant speed,same speed,keeps its speed,no change
@@ -122,6 +123,8 @@ SPELLINGS = {
     r"(\S.{0,40}?\+\s?)\1{99,}": "2 × ",  # a loop in which a model got caught; of a sum it has no result
     r"(\S.{0,40}?[\s!?;|])\1{99,}": r"\1\1",
     "[²³¹⁰-⁹]": r"^\g<0>",
+    "′": "'",
+    "″": '"',
     "[¼-¾⅐-⅞]": r" \g<0>",
 }
 MARKUP = {
@@ -135,11 +138,14 @@ MARKUP = {
     r"<[a-z/|!][^<>\n]{0,40}>": " ",
     "<=": "≤",
     ">=": "≥",
+    r"(?<!\d)[\"“]([^\"“”\n]*)[\"”]": r" \1 ",
+    r"(?<!\w)'([^'\n]*)'(?!\w)": r" \1 ",
+    r"(\d) ?(?:[\"”]|in\b\.?(?= *(?:$|[),;=/\n])))": r"\1 inches ",
     r"[*`#\"“”|_]": " ",
     r"\\+": r"\\",
     r"\b(approx|ca|max|min)\.": r"\1",
     r"\\(?:approx|sim)\b": "about ",
-    r"(\d) ?(?:'|(?:ft|foot|feet)\b\.?) ?(\d+)(?: ?in(?:ch(?:es)?)?)?\b": r"\1 feet \2 inches",
+    r"(\d) ?(?:'|(?:ft|foot|feet)\b\.?)[ -]?(\d+)(?: ?in(?:ch(?:es)?)?)?\b": r"\1 feet \2 inches",
     r"\\[dt]?frac *\{(\d+)\} *\{(\d+)\}": r" \1/\2",
     r"\\(?:(?:text|math|[bf]*box|left|right|q?quad|n)[a-z]* ?|[()\[\],;!: ])|\$": " ",
     r"\\[a-z]+": "√",  # LaTeX that may calculate
@@ -160,9 +166,9 @@ STATED = pattern(
 STOP = re.compile(r"(?<![.!?;])[.!?;]+(?=\s|$)|(?=⟦)|[。⟧\n]")
 LIST_ITEM = re.compile(r"^ *\d+[.)] +(?=[^\W\d])", re.M)
 LETTER = re.compile(
-    r"\(([A-Za-z])\)|(?<![\w'(-])([B-HJ-Z])(?![\w'-])|(?:\b(?:option|choice)|[选選]) ([A-Za-z])(?![\w'])|"
-    r"(?<![\w'(-])([AI])(?= ?(?:[).:,;/&]|$|(?:and|or|is|because|since|as|which|while)\b|[㐀-鿿]))|"
-    r"^\W*([a-z])\W*$"
+    r"(?:\(([A-Za-z])\)|(?<![\w'(-])([B-HJ-Z])(?![\w'-])|(?:\b(?:option|choice)|[选選]) ([A-Za-z])(?![\w'])|"
+    r"(?<![\w'(-])([AI])(?= ?(?:[().:,;/&]|$|(?:and|or|is|because|since|as|which|while)\b|[㐀-鿿]))|"
+    r"^\W*([a-z])\W*$)(?!\)? (?:is (?:not|wrong|incorrect|false|ruled out)|isn't)\b)"  # which deny it
 )
 
 # What makes a reply none, or the answer "cannot tell".
@@ -170,7 +176,7 @@ REFUSES = pattern(
     r"\bas an ai\b|\b(?:can't|cannot|can not|(?:un|not )able to|don't|do not) (?:\w+ly )?(?:see|view|process|"
     r"analy[sz]e|access|assist|help|answer|have)\b|\bno (?:image|picture|photo)|\bplease (?:provide|upload)"
 )
-MAYBE = pattern(r"\b(?:maybe|perhaps|possibly|might|could be|either)\b")
+MAYBE = pattern(r"\b(?:maybe|perhaps|possibly|might|could be|either|would be\b.{0,60}? if|otherwise)\b")
 UNSURE = (
     r"(?:can't|cannot|can not|couldn't|could not|(?:not |\w+n't |un)able to|(?:not |\w+n't |im)possible to|"
     r"(?:hard|difficult) to)(?: be)?(?: \w+ly)? (?:tell|told|say|determined?|discern(?:ed)?|judged?|be sure|"
@@ -183,34 +189,44 @@ UNSURE = (
 
 # What stands before or behind an answer and changes what it says.
 NOT = _before(
-    r"(?:\b(?:not|no|never|neither|nor|without|rather than|instead of)|n't)"
-    r"(?: (?:an?|the|in|on|to|facing|really|actually|be|is|it))*"
+    r"(?:\b(?:not|no|never|neither|nor|without|rather than|instead of|anything but|far from|hardly|barely|"
+    r"scarcely|unlike|similar to|used to be|formerly|previously|lack(?:s|ing)?)|n't)"
+    r"(?: (?:an?|the|in|on|to|facing|\w+ly|longer|quite|just|even|single|say|be|is|it))*"
 )
 BESIDE = _before(
-    r"\b(?:of|behind|besides?|than|between|from|to|by|near|past|with|against|before|after|opposite|under|"
+    r"\b(?:(?<!type )(?<!kind )(?<!sort )of|"
+    r"behind|besides?|than|between|from|to|by|near|past|with|against|before|after|opposite|under|"
     r"above|below|beyond|alongside) (?:(?:the|an?|this|that|its|other|nearest) )*"
 )
 JOINED = pattern(r" ?(?:,|and|or|, and) (?:(?:the|an?) )?")
 CLAUSE = pattern(r"\b(?:because|since|as|which|while|whereas|although|though|whether|if)\b")
 PLACED = pattern(r" (?:of|the|to|an?|behind|next|in front|beside|that|view|edge)\b")
 #: Joins two answers, of which both or none is to be known.
-OR = pattern(r"(?<=[\w)])(?:,? (?:or|ou|oder) | ?(?:/|或者?) ?)(?:(?:an?|the|in|on|to|about) )*(?=[\w(])")
+OR = pattern(
+    r"(?<=[\w)])(?:,? (?:or(?! so\b)|ou|oder) | ?(?:/|或者?) ?)(?:(?:an?|the|in|on|to|about) )*(?=[\w(])"
+)
 #: Signs beside which no number is an answer, as in > 3 or √9.
 _SIGNS = "[<>≤≥≪≫≲≳⩽⩾≮≯≠±∓√∛×÷·−+^*/]"
 LIMIT = _before(
     rf"(?<![-=]){_SIGNS}|\d ?(?:[-–~]|to)|"
-    r"(?:\b(?:at (?:least|most)|up to|(?:more|less|fewer) than|over|under|between|above|below|within|"
-    r"exceed(?:s|ing)|(?:min|max)(?:imum)?(?: of)?\.?|(?:many|few|much|little) as|au (?:moins|plus)|plus de|"
+    r"(?:\b(?:at (?:the very )?(?:least|most)|up to|(?:more|less|fewer) than|over|under|between|"
+    r"above|below|within|"
+    r"exceed(?:s|ing)|beyond|upwards of|in excess of|short of|minus|negative|twice|thrice|double|triple|"
+    r"(?:half|thirds?|quarters?|percent|%)(?: of)?|"
+    r"(?:min|max)(?:imum)?(?: of)?\.?|(?:many|few|much|little) as|au (?:moins|plus)|plus de|"
     r"moins de|mindestens|höchstens|mehr als|weniger als|entre|zwischen|al menos|como m[aá]ximo|m[aá]s de|"
     r"menos de)|"
     r"至少|至多|最多|超过|不到|多于|少于)(?: about)?"
 )
 LIMIT_BEHIND = pattern(
     rf" ?{_SIGNS}|"
-    r"-?ish\b|[ -](?:(?:and an? )?(?:hundred|thousand|million|dozen|pair|half|quarter|third)s?|times|squared|"
-    r"cubed|sq|per|s|an? (?:second|minute|hour)|at (?:least|most)|(?:min|max)(?:imum)?|tops)\b|"
+    r"-?ish\b| (?:more|less|fewer|extra|longer|shorter|closer|nearer|farther|further)\b|"
+    r" \d+ ?(?:$|[^\w\s%°/'.])|"
+    r"[ -](?:(?:and an? )?(?:hundred|thousand|million|dozen|pair|half|quarter|third)s?|times|squared|"
+    r"cubed|sq|per|s|an? (?:second|minute|hour)|at (?:the very )?(?:least|most)|"
+    r"(?:min|max)(?:imum)?|tops|plus|and (?:counting|more|up|upwards|above|over)|doubled|tripled|halved)\b|"
     r",? (?:give or take|plus or minus|plus-minus) (?=\w)|"
-    r" ?(?:以上|以下|左右|多)"
+    r" ?[辆輛个個台米]? ?(?:以上|以下|左右|多)"
 )
 #: Before a number that names one of several pictures: it counts and measures nothing.
 NUMBERED = _before(r"(?<!the )(?<!this )\b(?:picture|image|frame|photo|pic|option|step) #?")
@@ -228,33 +244,54 @@ OTHERWISE = {
         rf"{_SEVERAL}|{_EARLIER}|,?(?: comes| came| is| was)? (?:the|an?) | (?:picture|image|frame|photo)\b"
     ),
     "pace": pattern(r" (?:to (?!move|drive|a\b)|slowing|speeding|braking|on an? )"),
-    "change": pattern(rf" (?:but|except|besides|other than|into|from|{'|'.join(WORDS['colour'])}|gray)\b"),
+    "change": pattern(
+        rf"(?<!painted) (?:but|except|besides|other than|into|from|{'|'.join(WORDS['colour'])}|gray)\b"
+    ),
 }
 OTHERWISE["seat"] = OTHERWISE["picture"]
-#: Before a colour that is only near another, as in "yellowish green".
-TINGED = _before(r"ish\b-?")
+#: Before what is so in part alone, or near another, as in "yellowish green".
+PARTLY = _before(
+    r"ish\b-?|(?:\b(?:almost|nearly|close to|part(?:ly|ially)|half)|"
+    r"(?:\bnot|n't) (?:necessarily|entirely|completely|fully|wholly|quite))(?: an?| the)?"
+)
 ABOUT = _before(
     r"\b(?:about|around|in the ballpark of|approx(?:imately)?|roughly|ca|circa|some|nearly|almost|environ|"
-    r"etwa|ungefähr|unos|aproximadamente)(?: the)?|[约約]"
+    r"close to|more or less|etwa|ungefähr|unos|aproximadamente)(?: the)?|[约約]"
+)
+#: Behind an answer that holds under a condition.
+CONDITION = pattern(
+    r"[ ,(]+(?:unless|provided|assuming|if not)\b|[ (]+if\b| in (?:one|a|some) (?:sense|way)\b"
+)
+#: Before a number of things of which others are counted.
+WHOLE = _before(r"\b(?:of|among)(?: the| these| those)?")
+#: Between two parts of a count, and a line that is one.
+PARTED = pattern(r".*[a-z].*?(?:[,;&]|\band\b)")
+PART = pattern(r"(?m)^(\W*(?!(?:answer|total|count|final|number)\b)[a-z][a-z -]*:) *\d+(?=\W*$)")
+#: A reply that is one question.
+ASKS = pattern(r"[^.!?\n]*\?")
+#: Begins a sentence that takes back what was said.
+REVISES = pattern(
+    r"\W*(?:wait|sorry|correction|hmm|actually|oops|scratch that|no, wait|my mistake|on second thought|"
+    r"(?:but )?(?:look|check)ing (?:again|closer)|i mean)\b"
 )
 #: What may stand around an answer in a sentence that says nothing else.
 AROUND = pattern(
     r"\W*(?:(?:an?|the|it|it's|its|is|that|that's|this|there|they|are|in|on|at|to|towards?|facing|faces|answer|"
-    r"option|choice|actually|wait|or|and|sorry|correction|rather|oh|hmm|well|so|i|think|believe|would|say|"
+    r"option|choice|actually|wait|meant?|or|and|sorry|correction|rather|oh|hmm|well|so|i|think|believe|would|say|"
     r"exactly|only|just|final|my|vehicles?|colou?r|probably|definitely|instead|be|no|yes|lane)\b\W*)*"
 )
 #: What follows "no" where it means "not any", as in "no taxi".
 ANY = pattern(
     r" (?!(?:it|it's|its|there|the[ny]?|th[ai][st]|i|we|you|and|or|yes|because|as|since|but|not|for|an?|is|"
-    r"no)\b)[a-z]"
+    r"no|in|on|at|if|by|with|when|while|otherwise)\b)[a-z]"
 )
 
 # What only counts have around them.
 ZERO = pattern(
     r"\b(?:none|aucune?|keine?n?|ning[uú]n[oa]?)\b|(?:\bnot|n't) (?:have |see )?any\b|没有|"
-    r"\bno(?= [a-z])(?! (?:way|doubt|idea|image|picture|information|one|more|less|fewer)\b)"
+    r"\bno(?= [a-z])(?! (?:way|doubt|idea|image|picture|information|one|more|less|fewer|longer)\b)"
 )
-REASON = pattern(r"\b(?:because|since|as|which)\b|因为")
+REASON = pattern(r"\b(?:because|since|as|(?<!of )which|excluding)\b|因为")
 RESULT = pattern(
     r"\W{0,9}\b(?<!okay, )(?<!ok, )(?<!alright, )(?<!well, )"  # which begins a thought, and ends none
     r"(?:so(?!,? let)|therefore|thus|hence|in conclusion|overall|in summary|making|makes|altogether)\b"
@@ -263,8 +300,10 @@ RESULT = pattern(
 WORD = pattern("[a-z]+")
 TOTAL = _before(r"\btotal(?: of| de|:| is| number is)?")
 IN_TOTAL = pattern(r"[\w -]{0,60} in total")
-#: Behind and before a number of things beside one more: "2 cars and a bus", "a bus and 2 cars".
-AND_ONE = pattern(r" [\w-]+(?: [\w-]+)? and an? ")
+#: Behind a number of things beside one more, "2 cars and a bus", or behind a guess; before such a number.
+AND_ONE = pattern(
+    r" [\w-]+(?: [\w-]+)? and an? |,? (?:approx|approximately|roughly|or so|give or take|more or less)\b"
+)
 ONE_AND = _before(r"\ban? [\w-]+(?: [\w-]+)? and")
 #: Behind a total that is one of several: "a total of 2 cars and 1 bus".
 TOTAL_GOES_ON = pattern(r"[\w' -]{0,60}?(?:(?:,|,? and|&) ?[\d∅]| and an? )")
