@@ -170,7 +170,7 @@ def _show_scores(test: dict[str, Any], references: dict[str, float]) -> None:
     beside = [name for name in _BESIDE if any(share.get(name) is not None for *_, share in rows)]
     table = new_table("", ("", "", "n", "accuracy", "95 %", *beside), left=("",))
     for group, part, share in rows:
-        interval = f"{share['low']:.3f} to {share['high']:.3f}" if "low" in share else ""
+        interval = " to ".join(f"{share[end]:.3f}" for end in ("low", "high") if end in share)
         numbers = (share.get(name) for name in ("accuracy", *beside))
         accuracy, *others = ("" if number is None else f"{number:.3f}" for number in numbers)
         table.add_row(group, part, f"{share['n']:,}", accuracy, interval, *others)

@@ -56,6 +56,24 @@ _FORMULA = tuple("=+-@＝＋－＠")
 _NUMBER = re.compile(r"[+-]?[\d.,]+(e[+-]?\d+)?([ ±\d.,%;\[\]+-]|to)*", re.ASCII)
 #: What begins a file that Git LFS has not fetched.
 _POINTER = b"version https://git-lfs"
+#: What msgspec says of a value, as patterns, and our words; kinds of values stand in angle brackets.
+_OF_MSGSPEC = {
+    r"^Object missing required field `(.*)`": r"lacks '\1'",
+    r"^Object contains unknown field `(.*)`": r"has an unknown key '\1'",
+    r"^Invalid (?:enum )?value (.*)": r"cannot be \1",
+    r"^Expected `(.+?)`, got `(.+?)`": r"must be <\1>, not <\2>",
+    r"^Expected `(.+?)`": r"must be <\1>",
+    r"^(Number|Integer value) out of range": "is a number beyond all limits",
+    r"^(JSON is malformed|Input data was truncated).*": "is not JSON",
+}
+_FORMS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+}
 _LATEX = {
     **{sign: f"\\{sign}" for sign in "{}&%$#_"},
     "\\": r"\textbackslash{}",
@@ -249,7 +267,24 @@ def cause(error: BaseException) -> str:
     if isinstance(error, IndexError | TypeError | AttributeError | OverflowError):
         return "it holds a value of another form than was written"
     reason = error.strerror if isinstance(error, OSError) else None
-    return reason or str(error).partition("\n")[0]
+    return reason or _of_form(str(error).partition("\n")[0])
+
+
+def _of_form(problem: str) -> str:
+    """What msgspec says of a value of another form than it needs, in our words; another text as it is."""
+    said, _, place = problem.partition(" - at `")
+    for pattern, words in _OF_MSGSPEC.items():
+        said, found = re.subn(pattern, words, said)
+        if found:
+            forms = re.sub(r"<(.+?)>", lambda form: _alternatives(form[1]), said)
+            place = place.replace("key` in `$`", "a key").replace("key` in ", "a key of ")
+            subject = re.sub(r"[$`]\.?", "", place) or "it"
+            return f"{subject} {forms}"
+    return problem
+
+
+def _alternatives(forms: str) -> str:
+    return " or ".join(_FORMS.get(form, form) for form in forms.split(" | "))
 
 
 def load_array(path: Path, follow: bool = True, mmap_mode: Literal["r", "r+"] | None = None) -> np.ndarray:
