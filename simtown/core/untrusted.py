@@ -56,8 +56,10 @@ _FORMULA = tuple("=+-@＝＋－＠")
 _NUMBER = re.compile(r"[+-]?[\d.,]+(e[+-]?\d+)?([ ±\d.,%;\[\]+-]|to)*", re.ASCII)
 #: What begins a file that Git LFS has not fetched.
 _POINTER = b"version https://git-lfs"
-#: What msgspec says of a value, as patterns, and our words; kinds of values stand in angle brackets.
-_OF_MSGSPEC = {
+#: What libraries say of a file, as patterns, and our words; kinds of values stand in angle brackets.
+_OF_LIBRARIES = {
+    r"^Error while deserializing.*": "cannot be read as safetensors",
+    r".*allow_pickle.*": "cannot be read as arrays of NumPy",
     r"^Object missing required field `(.*)`": r"lacks '\1'",
     r"^Object contains unknown field `(.*)`": r"has an unknown key '\1'",
     r"^Invalid (?:enum )?value (.*)": r"cannot be \1",
@@ -271,9 +273,9 @@ def cause(error: BaseException) -> str:
 
 
 def _of_form(problem: str) -> str:
-    """What msgspec says of a value of another form than it needs, in our words; another text as it is."""
+    """What a library says of a file, in our words; another text as it is."""
     said, _, place = problem.partition(" - at `")
-    for pattern, words in _OF_MSGSPEC.items():
+    for pattern, words in _OF_LIBRARIES.items():
         said, found = re.subn(pattern, words, said)
         if found:
             forms = re.sub(r"<(.+?)>", lambda form: _alternatives(form[1]), said)

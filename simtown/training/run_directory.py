@@ -10,7 +10,7 @@ import os
 import platform
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -161,7 +161,10 @@ def load(directory: Path) -> dict[str, Any]:
     try:
         msgspec.convert(run, _Finished if run.get("status") == "done" else _Run)
         language_in(run)
-    except msgspec.ValidationError as error:
+        if unknown := run["settings"].keys() - {field.name for field in fields(FitSettings)}:
+            raise ValueError(f"settings.{min(unknown)} is unknown")
+        identity.settings_of(run)
+    except ValueError as error:
         remedy = "put back a copy of it, or run simtown fit again with another --out"
         raise DamagedError(f"{directory / RUN} is damaged ({cause(error)}): {remedy}") from error
     return run

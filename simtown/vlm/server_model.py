@@ -138,17 +138,14 @@ def _message(turn: Turn) -> dict[str, Any]:
 
 
 def _as_said(body: bytes, spoken: Sequence[str]) -> Said | None:
-    """A server's reply to a question with some answers; None if it is not a completion."""
-    try:
-        reply = parse_json(body.decode("utf-8-sig", "replace"))
-        choice = reply["choices"][0]
-        message = choice["message"]
-        text = _text(message.get("content")) or _text(message.get("refusal"))
-        reasoning = _text(message.get("reasoning_content") or message.get("reasoning"))
-        finish = _text(choice.get("finish_reason"))
-        if choice.get("error"):  # of the provider behind a router: it may pass
-            return None
-    except (ValueError, LookupError, TypeError, AttributeError):
+    """A server's reply to a question with some answers; None, or an error, if it is not a completion."""
+    reply = parse_json(body.decode("utf-8-sig", "replace"))
+    choice = reply["choices"][0]
+    message = choice["message"]
+    text = _text(message.get("content")) or _text(message.get("refusal"))
+    reasoning = _text(message.get("reasoning_content") or message.get("reasoning"))
+    finish = _text(choice.get("finish_reason"))
+    if choice.get("error"):  # of the provider behind a router: it may pass
         return None
     usage = reply.get("usage")
     counts = usage if isinstance(usage, dict) else {}

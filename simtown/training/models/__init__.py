@@ -157,7 +157,13 @@ def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
     require_serves(name, world.answers > 1)
     require_sees(name, world.pictures)
     kind, encoder = find(name), encoder_of(name)
-    with own_code(lambda words: ModelError(f"cannot make the model '{name}': {words}"), ModelError):
+
+    def refusal(words: str) -> ModelError:
+        given = ", ".join(f"{key}={value}" for key, value in chosen.items())
+        why = f"give another `option` than one of {given}" if name in MODELS else words
+        return ModelError(f"cannot make the model '{name}': {why}")
+
+    with own_code(refusal, ModelError):
         return kind(world, **({"encoder": encoder} if encoder else {}), **chosen)
 
 
