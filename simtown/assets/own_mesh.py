@@ -96,6 +96,7 @@ def files_of(mesh: Path) -> dict[str, bytes]:
             if not path.is_file():
                 raise KindsError(f"it needs {name:.80}: put the file into {mesh.parent}")
             content = files[name] = read_bytes(path, follow=False)
+        with _reading(path):
             ending = path.suffix.lower()
             others: list[str] = []
             if ending == ".glb":

@@ -125,8 +125,11 @@ def read_obj(content: bytes, files: Mapping[str, bytes]) -> list[Part]:
         ValueError: it is damaged; also others, such as LookupError.
     """
     materials, material = {"": {"kd": "1"}}, ""
+    libraries = dict[str, str]()
     for library in files_named(content):
-        materials |= _materials(files[library])
+        own = _materials(files[library])
+        materials |= own
+        libraries |= dict.fromkeys(own, library)
     vertices, places = list[list[float]](), list[list[float]]()
     faces, count = defaultdict[str, list[tuple[int, int]]](list), 0
     for word, rest in _statements(content):
@@ -162,7 +165,10 @@ def read_obj(content: bytes, files: Mapping[str, bytes]) -> list[Part]:
             raise KindsError(
                 f"its faces name vt {place.max() + 1}, and it has {len(places)}: export it again"
             )
-        parts.append(_part(name, materials[name], files, vertex_table[vertex], place_table[place]))
+        try:
+            parts.append(_part(name, materials[name], files, vertex_table[vertex], place_table[place]))
+        except KindsError as error:
+            raise KindsError(f"{libraries.get(name, 'its faces')}: {error}") from None
     return parts
 
 

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from email.utils import mktime_tz, parsedate_tz
-from math import isfinite
 from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -31,6 +30,8 @@ CHAT = "/chat/completions"
 LARGEST_REPLY = 2**24
 #: Seconds of the longest pause that a server may ask for.
 LONGEST_RETRY_AFTER = 120.0
+#: Seconds from which on a pause is one of years.
+_YEARS = 1e8
 #: Statuses besides 5xx after which the same request may succeed, and those that may be about one question.
 _PASSING, _OF_A_QUESTION = (408, 409, 425, 429), (400, 413, 422)
 #: How a server says that a refusal is about the content of one question.
@@ -172,7 +173,8 @@ class Server:
             is_longer = until > self._next + LONGEST_RETRY_AFTER / 2  # others may ask for the same pause
             self._next = max(self._next, until)
         if is_longer and pause > LONGEST_RETRY_AFTER:
-            asks = f"the server asks for a pause of {pause:,.6g} seconds"
+            length = f"{pause:,.0f} seconds" if pause < _YEARS else "years"
+            asks = f"the server asks for a pause of {length}"
             complain(f"simtown: {asks}: it is asked again after {LONGEST_RETRY_AFTER:.0f}")
 
     def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
@@ -221,7 +223,7 @@ def _failure(error: Exception) -> str:
 def _seconds(retry_after: str) -> float:
     """The pause that a Retry-After asks for, in seconds or as a date; 0 if it cannot be read."""
     with suppress(ValueError):
-        return pause if isfinite(pause := float(retry_after)) else 0.0
+        return float(retry_after)
     with suppress(ValueError, OverflowError, TypeError):
         return mktime_tz(parsedate_tz(retry_after)) - time.time()  # type: ignore[arg-type]
     return 0.0

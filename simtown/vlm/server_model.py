@@ -159,7 +159,8 @@ def _as_said(body: bytes, spoken: Sequence[str]) -> Said | None:
 def _scores(choice: Any, spoken: Sequence[str]) -> tuple[float, ...] | None:
     """Log-probabilities of the answers by a reply's first token; None if one has no token of its own."""
     by_answer = dict.fromkeys(spoken, -inf)
-    with suppress(ValueError, LookupError, TypeError, AttributeError):
+    wrong = (ValueError, LookupError, TypeError, AttributeError)
+    with np.errstate(invalid="ignore"), suppress(*wrong):  # NaN is unread
         for entry in choice["logprobs"]["content"][0]["top_logprobs"]:
             token = entry["token"].strip().lower()
             own = [answer for answer in spoken if answer.lower().startswith(token)]
