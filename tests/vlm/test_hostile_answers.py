@@ -175,8 +175,8 @@ def test_a_question_that_is_left_may_be_refused_for_its_content_alone(paper, tmp
 @pytest.mark.parametrize(
     ("pause", "is_said"),
     [("inf", True), ("1e300", True), ("10000000000", True), ("Wed, 21 Oct 2099 07:28:00 GMT", True),
-     ("0.01", False), ("Wed, 21 Oct 2015 07:28:00 GMT", False), ("nan", False), ("-9", False), ("soon", False),
-     ("Wed, 99 Oct 99999999999 07:28:00 GMT", False)],
+     ("0.01", False), ("Wed, 21 Oct 2015 07:28:00 GMT", False), ("nan", False), ("-9", False),
+     ("soon", False), ("Wed, 99 Oct 99999999999 07:28:00 GMT", False)],
 )  # fmt: skip
 def test_a_pause_is_understood_and_capped(pause, is_said, paper, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(server_client, "LONGEST_RETRY_AFTER", 0.01)
