@@ -126,13 +126,13 @@ def _loaded(path: Path, auto: Any, **options: Any) -> Any:
         if "trust_remote_code" in str(error):
             other = "give a model whose config.json names no auto_map"
             raise RefusedError(f"{path} needs code of its own, which simtown never runs: {other}") from error
-        reason = str(error).strip().partition("\n")[0][:200]
+        reason = cause(error)[:200]
         if isinstance(error, ImportError):
             missing = reason.partition(". ")[0]
             raise MissingExtraError(
                 f"{path} needs a package that is missing ({missing}): install it"
             ) from error
-        raise DamagedError(f"{path} cannot be loaded ({type(error).__name__}: {reason})") from error
+        raise DamagedError(f"{path} cannot be loaded ({reason}): fetch the model again") from error
 
 
 def _check_inside(path: Path) -> None:
