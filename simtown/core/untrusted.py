@@ -266,6 +266,8 @@ def cause(error: BaseException) -> str:
         return f"it lacks {error}"
     if isinstance(error, UnicodeDecodeError):
         return "it is not UTF-8 text"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
     if isinstance(error, IndexError | TypeError | AttributeError | OverflowError):
         return "it holds a value of another form than was written"
     reason = error.strerror if isinstance(error, OSError) else None

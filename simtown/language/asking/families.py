@@ -72,9 +72,10 @@ def _problem(template: Template, answer: str) -> str:
     try:
         form, values = _trial(every_kind, template)
         check(form)
-    except (IndexError, AttributeError, TypeError, ValueError) as error:
-        why = "a bracket or a slot is missing" if isinstance(error, IndexError) else error
-        return f"has the program '{template.program}', which cannot be read: {why}"
+    except (IndexError, AttributeError, RecursionError, TypeError, ValueError) as error:
+        is_cut = isinstance(error, IndexError | AttributeError)
+        why = "a bracket or a slot is missing" if is_cut else cause(error)
+        return f"has the program '{template.program:.80}', which cannot be read: {why}"
     varied = {place for place, slot in enumerate(template.slots, 1) if not slot.isdigit()}
     for text in template.texts:
         if {*map(unicodedata.category, text)} & {"Cc", "Zl", "Zp"}:

@@ -18,7 +18,9 @@ from simtown.probes.release_files import parsing
 from simtown.probes.scorers.base import Ability, Scorer
 
 #: Words, and numbers of each, in the first line of word2vec's text.
-_COUNT = re.compile(r"\d{1,6}", re.ASCII)
+_COUNT = re.compile(r"\d{1,18}", re.ASCII)
+#: Most numbers of a word.
+_MOST = 100_000
 
 
 class Vectors(Scorer):
@@ -87,7 +89,7 @@ def _read_text(path: Path, progress: bool) -> tuple[list[str], np.ndarray]:
         dimension = len(first) - 1
         skipped = int(dimension == 1 and all(map(_COUNT.fullmatch, first)))  # word2vec: words, numbers
         if skipped:
-            dimension = int(first[1])
+            dimension = min(int(first[1]), _MOST)
         file.restart()
 
         def rows() -> Iterator[np.ndarray]:
