@@ -144,9 +144,9 @@ def _score_groups(test: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _score_notes(test: dict[str, Any]) -> Iterator[str]:
     """Sentences about rows and columns of the table of scores that are not plain."""
-    if reweighted := test.get("reweighted"):
-        few = ", too few to mean anything" if reweighted["effective_n"] < _FEW else ""
-        examples = f"as uncertain as an accuracy on {reweighted['effective_n']:.0f} examples{few}"
+    if n := (test.get("reweighted") or {}).get("effective_n"):
+        few = ", too few to mean anything" if n < _FEW else ""
+        examples = f"as uncertain as an accuracy on {n:.0f} examples{few}"
         yield f"rare kinds as often: every question weighs 1/frequency; {examples}"
     if "families" in test:
         yield "constant: the best single answer to all questions of a family"

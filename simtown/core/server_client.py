@@ -30,8 +30,6 @@ CHAT = "/chat/completions"
 LARGEST_REPLY = 2**24
 #: Seconds of the longest pause that a server may ask for.
 LONGEST_RETRY_AFTER = 120.0
-#: Seconds from which on a pause is one of years.
-_YEARS = 1e8
 #: Statuses besides 5xx after which the same request may succeed, and those that may be about one question.
 _PASSING, _OF_A_QUESTION = (408, 409, 425, 429), (400, 413, 422)
 #: How a server says that a refusal is about the content of one question.
@@ -173,8 +171,7 @@ class Server:
             is_longer = until > self._next + LONGEST_RETRY_AFTER / 2  # others may ask for the same pause
             self._next = max(self._next, until)
         if is_longer and pause > LONGEST_RETRY_AFTER:
-            length = f"{pause:,.0f} seconds" if pause < _YEARS else "years"
-            asks = f"the server asks for a pause of {length}"
+            asks = f"the server asks for a pause of {min(pause, 1e10):,.0f} seconds"
             complain(f"simtown: {asks}: it is asked again after {LONGEST_RETRY_AFTER:.0f}")
 
     def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:

@@ -280,15 +280,14 @@ def _of_form(problem: str) -> str:
     for pattern, words in _OF_LIBRARIES.items():
         said, found = re.subn(pattern, words, said)
         if found:
-            forms = re.sub(r"<(.+?)>", lambda form: _alternatives(form[1]), said)
-            place = place.replace("key` in `$`", "a key").replace("key` in ", "a key of ")
             subject = re.sub(r"[$`]\.?", "", place) or "it"
-            return f"{subject} {forms}"
+            forms = re.sub("<(.+?)>", lambda kinds: re.sub(r"\w+", _form, kinds[1]), said)
+            return f"{subject} {forms.replace(' | ', ' or ')}"
     return problem
 
 
-def _alternatives(forms: str) -> str:
-    return " or ".join(_FORMS.get(form, form) for form in forms.split(" | "))
+def _form(kind: re.Match[str]) -> str:
+    return _FORMS.get(kind[0], kind[0])
 
 
 def load_array(path: Path, follow: bool = True, mmap_mode: Literal["r", "r+"] | None = None) -> np.ndarray:

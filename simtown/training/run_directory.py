@@ -60,14 +60,11 @@ class _Share(msgspec.Struct):
     high: float = 0.0
     chance: float | None = None
     confidence: float | None = None
+    effective_n: float = 0.0
     answers: list[str] = []
 
 
 _Shares = dict[str, _Share | None]
-
-
-class _Reweighted(_Share, kw_only=True):
-    effective_n: float
 
 
 class _FamilyHeldOut(_Share, kw_only=True):
@@ -93,7 +90,7 @@ class _Test(_Share, kw_only=True):
     seen: _Share | None = None
     unseen: _Share | None = None
     validation: _Share | None = None
-    reweighted: _Reweighted | None = None
+    reweighted: _Share | None = None
     held_out: _HeldOut | None = None
 
 
