@@ -22,7 +22,7 @@ import msgspec
 
 from simtown.core.files import KindsError
 from simtown.core.own_code import own_code
-from simtown.core.untrusted import inside, read_bytes, read_toml
+from simtown.core.untrusted import cause, inside, read_bytes, read_toml
 
 if TYPE_CHECKING:
     from simtown.assets.mesh import Mesh, VehicleKind
@@ -144,7 +144,7 @@ def _from_file(file: Path) -> OwnKind:
     try:
         about = msgspec.convert(read_toml(file), KindFile)
     except ValueError as error:
-        raise KindsError(f"{file} cannot be read: {error}") from error
+        raise KindsError(f"{file} cannot be read: {cause(error)}") from error
     names = [about.mesh] if about.mesh else [f"{file.stem}.glb", f"{file.stem}.obj"]
     meshes = [mesh for name in names if (mesh := inside(file.parent, name)).is_file()]
     if len(meshes) != 1 or meshes[0].suffix.lower() not in (".glb", ".obj"):

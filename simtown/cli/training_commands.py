@@ -144,9 +144,9 @@ def _score_groups(test: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _score_notes(test: dict[str, Any]) -> Iterator[str]:
     """Sentences about rows and columns of the table of scores that are not plain."""
-    if reweighted := test.get("reweighted"):
-        few = ", too few to mean anything" if reweighted["effective_n"] < _FEW else ""
-        examples = f"as uncertain as an accuracy on {reweighted['effective_n']:.0f} examples{few}"
+    if n := (test.get("reweighted") or {}).get("effective_n"):
+        few = ", too few to mean anything" if n < _FEW else ""
+        examples = f"as uncertain as an accuracy on {n:.0f} examples{few}"
         yield f"rare kinds as often: every question weighs 1/frequency; {examples}"
     if "families" in test:
         yield "constant: the best single answer to all questions of a family"
@@ -170,7 +170,7 @@ def _show_scores(test: dict[str, Any], references: dict[str, float]) -> None:
     beside = [name for name in _BESIDE if any(share.get(name) is not None for *_, share in rows)]
     table = new_table("", ("", "", "n", "accuracy", "95 %", *beside), left=("",))
     for group, part, share in rows:
-        interval = f"{share['low']:.3f} to {share['high']:.3f}" if "low" in share else ""
+        interval = " to ".join(f"{share[end]:.3f}" for end in ("low", "high") if end in share)
         numbers = (share.get(name) for name in ("accuracy", *beside))
         accuracy, *others = ("" if number is None else f"{number:.3f}" for number in numbers)
         table.add_row(group, part, f"{share['n']:,}", accuracy, interval, *others)

@@ -134,7 +134,7 @@ def read_run(path: Path) -> dict[str, Any]:
         if not isinstance(run, dict):
             raise ValueError("it holds no settings")
     except (OSError, ValueError) as error:
-        raise DamagedError(f"{path} is damaged ({error}): train this run again") from error
+        raise DamagedError(f"{path} is damaged ({cause(error)}): train this run again") from error
     return run
 
 

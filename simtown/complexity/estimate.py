@@ -24,6 +24,8 @@ from simtown.complexity.size_search import worth_training
 TARGETS = (0.75, 0.85, 0.90, 0.95)
 #: Two models are compared as N*(other) / N*(REFERENCE).
 REFERENCE = "pbn"
+#: Most replicates of the bootstrap, each of which takes memory.
+MOST_REPLICATES = 100_000
 
 
 def estimate(
@@ -52,17 +54,17 @@ def estimate(
 
     Raises:
         ValueError: there are no runs, a target is not between 0 and 1, two targets agree in four digits, or
-            replicates are fewer than 40.
+            replicates are fewer than 40 or too many.
     """
     levels = np.array(sorted(set(targets)), dtype=float)
     between = len(levels) > 0 and bool(((levels > 0) & (levels < 1)).all())
     if not between or len({f"{level:.4g}" for level in levels}) < len(levels):
         raise ValueError(
-            f"targets must be accuracies between 0 and 1 that differ in four digits, not {list(targets)}"
+            f"`targets` must be accuracies between 0 and 1 that differ in four digits, not {list(targets)}"
         )
-    if replicates < 40:
-        few = f"at least 40 for a {bootstrap.LEVEL:.0%} interval"
-        raise ValueError(f"replicates must be {few}, not {replicates}")
+    if not 40 <= replicates <= MOST_REPLICATES:
+        possible = f"at least 40 for a {bootstrap.LEVEL:.0%} interval, and at most {MOST_REPLICATES:,}"
+        raise ValueError(f"`replicates` must be {possible}, not {replicates}")
     given = len(runs)
     runs = keep_complete_sizes(runs)
     runs = sorted(runs, key=lambda r: (r.distractor, model_order(r.model), r.entities, r.train_size, r.seed))

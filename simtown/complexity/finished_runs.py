@@ -65,10 +65,34 @@ class Run:
     seen: float | None = None
 
 
-#: Of a finished run: the model, entities, whether there is a distractor, training examples, the seed.
-_Cell = tuple[str, int, bool, int, int]
-#: The identity of its test set, two seeds and four accuracies.
-_Others = tuple[str, int | None, int | None, float | None, float | None, float | None, float | None]
+class _Accuracy(msgspec.Struct):
+    accuracy: float | None = None
+    seen: float | None = None
+
+
+class _Data(msgspec.Struct):
+    entities: int
+    distractor: bool
+    test_id: str
+    seed: int | None = None
+    world_seed: int | None = 0
+
+
+class _Test(msgspec.Struct):
+    accuracy: float
+    validation: _Accuracy | None = None
+    reweighted: _Accuracy | None = None
+    held_out: _Accuracy | None = None
+
+
+class _Record(msgspec.Struct):
+    """What is read of a finished run's record."""
+
+    model: str
+    train_size: int
+    seed: int
+    data: _Data
+    test: _Test
 
 
 def read_and_count(paths: Iterable[Path], family: str = "") -> tuple[list[Run], dict[str, int]]:
@@ -186,23 +210,32 @@ def _run(
     The answers are those of :func:`cells.load`; without them, they lie beside the file.
     """
     try:
-        data, test = record["data"], record["test"]
-        world = data["entities"], data["distractor"]
-        cell = record["model"], *world, record["train_size"], record["seed"]
-        msgspec.convert(cell, _Cell)
-        seeds = data.get("seed"), data.get("world_seed", 0) if "seed" in data else None
-        measures = [test.get(name) or {"accuracy": None} for name in ("validation", "reweighted")]
-        validation, reweighted = (measure["accuracy"] for measure in measures)
-        held = test.get("held_out") or {}
-        asks, held_out = "families" in data, (held.get("accuracy"), held.get("seen"))
-        test_id, _ = data["test_id"], test["accuracy"]
-        msgspec.convert((test_id, *seeds, validation, reweighted, *held_out), _Others)
+        finished = msgspec.convert(record, _Record)
         shared = conditions(record)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"{file} is damaged ({cause(error)}): train this run again") from error
     if correct is None:
         correct, families = cells.read_answers(file.parent / ANSWERS, record)
-    return Run(*cell, test_id, correct, *seeds, validation, reweighted, asks, *held_out), families, shared
+    data, none = finished.data, _Accuracy()
+    measures = (getattr(finished.test, name) or none for name in ("validation", "reweighted", "held_out"))
+    validation, reweighted, held_out = measures
+    run = Run(
+        finished.model,
+        data.entities,
+        data.distractor,
+        finished.train_size,
+        finished.seed,
+        data.test_id,
+        correct,
+        data.seed,
+        None if data.seed is None else data.world_seed,
+        validation.accuracy,
+        reweighted.accuracy,
+        "families" in record["data"],
+        held_out.accuracy,
+        held_out.seen,
+    )
+    return run, families, shared
 
 
 def _of_family(

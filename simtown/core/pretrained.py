@@ -12,7 +12,7 @@ from typing import Any
 
 from simtown.core.extras import MissingExtraError
 from simtown.core.files import DamagedError
-from simtown.core.untrusted import RefusedError, inside, open_regular, read_json
+from simtown.core.untrusted import RefusedError, cause, inside, open_regular, read_json
 
 #: Settings of a tokenizer that name a file to read. It finds its own files without them.
 _TOKENIZER_FILES = {"vocab", "merges", "vocab_file", "merges_file", "spm_file", "source_spm", "target_spm"}
@@ -126,13 +126,13 @@ def _loaded(path: Path, auto: Any, **options: Any) -> Any:
         if "trust_remote_code" in str(error):
             other = "give a model whose config.json names no auto_map"
             raise RefusedError(f"{path} needs code of its own, which simtown never runs: {other}") from error
-        reason = str(error).strip().partition("\n")[0][:200]
+        reason = cause(error)[:200]
         if isinstance(error, ImportError):
             missing = reason.partition(". ")[0]
             raise MissingExtraError(
                 f"{path} needs a package that is missing ({missing}): install it"
             ) from error
-        raise DamagedError(f"{path} cannot be loaded ({type(error).__name__}: {reason})") from error
+        raise DamagedError(f"{path} cannot be loaded ({reason}): fetch the model again") from error
 
 
 def _check_inside(path: Path) -> None:
@@ -167,7 +167,7 @@ def model_json(path: Path, otherwise: Any = None) -> Any:
         if not isinstance(content, list if path.name == "modules.json" else dict):
             raise ValueError("it does not hold an object")
     except ValueError as error:
-        raise DamagedError(f"{path} is damaged ({error}): fetch the model again") from error
+        raise DamagedError(f"{path} is damaged ({cause(error)}): fetch the model again") from error
     return content
 
 

@@ -34,11 +34,19 @@ LONGEST_RETRY_AFTER = 120.0
 _PASSING, _OF_A_QUESTION = (408, 409, 425, 429), (400, 413, 422)
 #: How a server says that a refusal is about the content of one question.
 OF_CONTENT = re.compile(r"^422|content.?(filter|policy|management)|moderation|flagged", re.IGNORECASE)
+
+
+class _ReplyError(Exception):
+    """A reply that is not taken; the message says why."""
+
+
 #: Errors of the library, whose own words are Python's.
 _FAILURES = {
+    _ReplyError: "",
     requests.exceptions.ContentDecodingError: "its reply is not packed as its headers say",
     requests.Timeout: "it did not answer in time",
     (requests.ConnectionError, requests.exceptions.ChunkedEncodingError): "it cut the connection",
+    Exception: "its reply is not as HTTP has it",
 }
 #: Seconds of the first pause, each of which is about twice the one before, and of the longest.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
@@ -111,7 +119,7 @@ class Server:
 
         Args:
             path: behind the URL, such as :data:`CHAT`.
-            read: gives what a reply's body holds, or None if it holds something else.
+            read: gives what a reply's body holds; None, or any error of a value, if it holds something else.
             name: of the request, for messages.
 
         Raises:
@@ -125,7 +133,9 @@ class Server:
                 status = answer.status_code
                 problem = _words(answer, body, path)
                 pause = _seconds(answer.headers.get("Retry-After", ""))
-                value = read(body) if status < 300 else None
+                if status < 300:
+                    with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+                        value = read(body)
             except Exception as error:  # libraries of HTTP raise many kinds
                 problem = _failure(error)
             if self._key:  # before anything is cut, which would leave a part of it
@@ -144,14 +154,14 @@ class Server:
         raise UnreachableError(f"{self.url}{path} does not answer {name} ({problem}): {self._remedy}")
 
     def _post(self, path: str, request: dict[str, Any]) -> tuple[requests.Response, bytes]:
-        """Send a request; gives the reply with its whole body. Raises ValueError if that is too long."""
+        """Send a request; gives the reply with its whole body. Raises _ReplyError if that is too long."""
         how: dict[str, Any] = {"timeout": self._timeout, "stream": True, "allow_redirects": False}
         body = bytearray()
         with self._session.post(self.url + path, json=request, **how) as answer:
             for chunk in answer.iter_content(2**16):
                 body += chunk
                 if len(body) > LARGEST_REPLY:
-                    raise ValueError(f"its reply is longer than {LARGEST_REPLY:,} bytes")
+                    raise _ReplyError(f"its reply is longer than {LARGEST_REPLY:,} bytes")
         return answer, bytes(body)
 
     def _hold(self, pause: float) -> None:
@@ -161,7 +171,7 @@ class Server:
             is_longer = until > self._next + LONGEST_RETRY_AFTER / 2  # others may ask for the same pause
             self._next = max(self._next, until)
         if is_longer and pause > LONGEST_RETRY_AFTER:
-            asks = f"the server asks for a pause of {pause:,.0f} seconds"
+            asks = f"the server asks for a pause of {min(pause, 1e10):,.0f} seconds"
             complain(f"simtown: {asks}: it is asked again after {LONGEST_RETRY_AFTER:.0f}")
 
     def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
@@ -181,9 +191,7 @@ class Server:
 
 
 def _within(seconds: float, work: Callable[[], Any]) -> Any:
-    """The result of `work`, run in a thread that is abandoned after these seconds. Raises
-    TimeoutError then.
-    """
+    """The result of `work`, in a thread that is abandoned after these seconds. Raises _ReplyError then."""
     future: Future[Any] = Future()
 
     def run() -> None:
@@ -196,7 +204,7 @@ def _within(seconds: float, work: Callable[[], Any]) -> Any:
     try:
         return future.result(seconds)
     except TimeoutError:
-        raise TimeoutError(f"no whole reply within {seconds:g} seconds") from None
+        raise _ReplyError(f"no whole reply within {seconds:g} seconds") from None
 
 
 def _failure(error: Exception) -> str:
@@ -206,7 +214,7 @@ def _failure(error: Exception) -> str:
         if isinstance(reason, OSError) and reason.strerror:
             return f"no connection: {reason.strerror}"
         reason = reason.__cause__ or reason.__context__
-    return next((words for kind, words in _FAILURES.items() if isinstance(error, kind)), str(error))
+    return next(words or str(error) for kind, words in _FAILURES.items() if isinstance(error, kind))
 
 
 def _seconds(retry_after: str) -> float:

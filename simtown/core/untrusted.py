@@ -56,6 +56,26 @@ _FORMULA = tuple("=+-@＝＋－＠")
 _NUMBER = re.compile(r"[+-]?[\d.,]+(e[+-]?\d+)?([ ±\d.,%;\[\]+-]|to)*", re.ASCII)
 #: What begins a file that Git LFS has not fetched.
 _POINTER = b"version https://git-lfs"
+#: What libraries say of a file, as patterns, and our words; kinds of values stand in angle brackets.
+_OF_LIBRARIES = {
+    r"^Error while deserializing.*": "cannot be read as safetensors",
+    r".*allow_pickle.*": "cannot be read as arrays of NumPy",
+    r"^Object missing required field `(.*)`": r"lacks '\1'",
+    r"^Object contains unknown field `(.*)`": r"has an unknown key '\1'",
+    r"^Invalid (?:enum )?value (.*)": r"cannot be \1",
+    r"^Expected `(.+?)`, got `(.+?)`": r"must be <\1>, not <\2>",
+    r"^Expected `(.+?)`": r"must be <\1>",
+    r"^(Number|Integer value) out of range": "is a number beyond all limits",
+    r"^(JSON is malformed|Input data was truncated).*": "is not JSON",
+}
+_FORMS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+}
 _LATEX = {
     **{sign: f"\\{sign}" for sign in "{}&%$#_"},
     "\\": r"\textbackslash{}",
@@ -246,10 +266,28 @@ def cause(error: BaseException) -> str:
         return f"it lacks {error}"
     if isinstance(error, UnicodeDecodeError):
         return "it is not UTF-8 text"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
     if isinstance(error, IndexError | TypeError | AttributeError | OverflowError):
         return "it holds a value of another form than was written"
     reason = error.strerror if isinstance(error, OSError) else None
-    return reason or str(error).partition("\n")[0]
+    return reason or _of_form(str(error).partition("\n")[0])
+
+
+def _of_form(problem: str) -> str:
+    """What a library says of a file, in our words; another text as it is."""
+    said, _, place = problem.partition(" - at `")
+    for pattern, words in _OF_LIBRARIES.items():
+        said, found = re.subn(pattern, words, said)
+        if found:
+            subject = re.sub(r"[$`]\.?", "", place) or "it"
+            forms = re.sub("<(.+?)>", lambda kinds: re.sub(r"\w+", _form, kinds[1]), said)
+            return f"{subject} {forms.replace(' | ', ' or ')}"
+    return problem
+
+
+def _form(kind: re.Match[str]) -> str:
+    return _FORMS.get(kind[0], kind[0])
 
 
 def load_array(path: Path, follow: bool = True, mmap_mode: Literal["r", "r+"] | None = None) -> np.ndarray:

@@ -334,7 +334,7 @@ class Settings:
         if self.shard is not None:
             return self.shard
         by_bytes = _round_down(_SHARD_BYTES / self.example_bytes)
-        size = min(by_bytes, max(_LEAST_SHARD, _round_down(max(self.counts().values()) / _LEAST_SHARDS)))
+        size = min(by_bytes, max(_LEAST_SHARD, _round_down(max(self.counts().values()) // _LEAST_SHARDS)))
         return max(size - size % self.block, self.block)
 
     @property

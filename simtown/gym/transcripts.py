@@ -11,7 +11,7 @@ from operator import index as as_index
 from pathlib import Path
 from typing import Any
 
-from simtown.core.untrusted import open_regular, parse_json
+from simtown.core.untrusted import cause, open_regular, parse_json
 from simtown.gym.levels import Level
 from simtown.gym.tasks import Street, Task
 
@@ -72,7 +72,7 @@ def _problems(block: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
                 level = _level_of(level)
             tasks = Street(level, seed).at([index for _, index, _ in members])
         except (ValueError, TypeError, AttributeError, OverflowError) as error:
-            yield from ((number, f"has no address of the gym: {error}") for number, _, _ in members)
+            yield from ((number, f"has no address of the gym: {cause(error)}") for number, _, _ in members)
             continue
         for (number, _, line), task in zip(members, tasks, strict=True):
             yield from ((number, what) for what in _differences(line, task))

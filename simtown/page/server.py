@@ -17,6 +17,7 @@ import msgspec
 from simtown.assets.catalogue import ENTITIES, STREET
 from simtown.assets.palette import MATERIALS, PAINTS
 from simtown.core.notebook import in_notebook
+from simtown.core.untrusted import cause
 from simtown.language.words.questions import FAMILIES
 from simtown.page.overlays import thumb
 from simtown.page.random_examples import draw
@@ -179,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
                 found = reply(unquote(self.path[len(inside) :]), body)
                 status = 200 if found else 404
         except (ValueError, RecursionError) as error:
-            status, found = 400, ("text/plain", str(error).encode())
+            status, found = 400, ("text/plain", cause(error).encode())
         kind, content = found or ("text/plain", b"use the address that simtown printed")
         self.send_response(status)
         headers = {"Content-Type": kind, "Content-Length": str(len(content)), "Cache-Control": "no-store"}

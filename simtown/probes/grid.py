@@ -77,10 +77,10 @@ def read(path: Path) -> list[GridCell]:
     return list(cells.values())
 
 
-def _cells(path: Path, table: dict[str, Any]) -> Iterator[GridCell]:
+def _cells(path: Path, table: Any) -> Iterator[GridCell]:
     """The cells of a table."""
-    name = table.get("study")
-    if name not in STUDIES:
+    name = table.get("study") if isinstance(table, dict) else table
+    if name not in [*STUDIES]:
         raise GridError(f"{path}: study must be {', '.join(STUDIES)}, not {name!r}")
     study = STUDIES[name]
     options_by_name = options_of(study.settings) | options_of(ScorerOptions)

@@ -77,7 +77,7 @@ def evaluate(
     logits, run = _logits(directory, dataset, splits, device, allow_model, callback)
     language = run_directory.language_in(run)
     size, digest = run["train_size"], run["data"].get("examples", {}).get("train")
-    held = not run["settings"]["stream"] and size <= len(dataset.train)
+    held = not FitSettings(**run["settings"]).stream and size <= len(dataset.train)
     trained_on = held and dataset.train.digests([size])[size] == digest
     scores = scores_of(dataset, language.get("answers"))
     return {**scores.measure(logits, size if trained_on else None), "references": scores.references()}

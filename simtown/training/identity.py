@@ -5,7 +5,7 @@ So it stays the same run if its data set grows, moves or is stored in other shar
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
 
@@ -21,6 +21,8 @@ from simtown.training.world import LANGUAGE
 
 #: Settings of a data set that may name a CSV file. The digests of the examples tell tables apart.
 _TABLES = ("frequencies", "paint")
+#: What run.json holds beside the settings of the data set. Older versions wrote the path.
+_OTHERS = ("name", "path", "examples", "test_id", *LANGUAGE)
 
 
 def world(settings: Settings) -> dict[str, Any]:
@@ -36,9 +38,11 @@ def world(settings: Settings) -> dict[str, Any]:
 
 
 def settings_of(run: Mapping[str, Any]) -> Settings:
-    """The settings of the data set that a run.json repeats: it has no frequencies, and no file is read."""
-    names = {"hand_made", *(field.name for field in fields(Settings))}
-    return settings_from({name: value for name, value in run["data"].items() if name in names})
+    """The settings of the data set that a run.json repeats: it has no frequencies, and no file is read.
+
+    Raises ValueError for settings that none has.
+    """
+    return settings_from({name: value for name, value in run["data"].items() if name not in _OTHERS})
 
 
 def examples_read(
@@ -63,8 +67,7 @@ def endless(dataset: Dataset) -> str:
 
 def of_run(run: Mapping[str, Any]) -> dict[str, Any]:
     """The identity of a run by its run.json: settings, world and digests of the examples."""
-    others = ("name", "path", "examples", "test_id", *LANGUAGE)  # older versions wrote the path
-    world = {name: value for name, value in run["data"].items() if name not in others}
+    world = {name: value for name, value in run["data"].items() if name not in _OTHERS}
     world |= {name: file_name(world[name]) for name in _TABLES if isinstance(world.get(name), str)}
     examples = run["data"].get("examples", {})
     digests = {f"{split} examples": digest for split, digest in examples.items()}

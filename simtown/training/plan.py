@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from simtown.core.options import SettingsError, deciding, options_of
-from simtown.core.untrusted import check_name, inside, parse_toml, read_toml
+from simtown.core.untrusted import cause, check_name, inside, parse_toml, read_toml
 from simtown.datasets.settings import Settings
 from simtown.training.fit_settings import FitSettings, precision_of
 from simtown.training.models import options, require_allowed, require_serves
@@ -219,7 +219,7 @@ def _parse(preset: str, device: str) -> tuple[_Preset, Settings, FitSettings]:
         named = {_FIT[flag]: value for flag, value in fit.items()}
         settings = msgspec.convert({"device": device, **named}, FitSettings)
     except (OSError, ValueError) as error:
-        raise SettingsError(f"{preset} cannot be read as a preset: {error}") from error
+        raise SettingsError(f"{preset} cannot be read as a preset: {cause(error)}") from error
 
     def beside(name: str) -> str:
         """The path of a file in the preset's folder; none from elsewhere becomes part of a data set."""

@@ -10,9 +10,9 @@ import os
 import platform
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
@@ -49,6 +49,65 @@ class _Run(msgspec.Struct):
     seconds: float
     settings: FitSettings
     data: Settings
+
+
+class _Share(msgspec.Struct):
+    """The checked fields of an accuracy on some questions."""
+
+    n: int
+    accuracy: float | None = None
+    low: float = 0.0
+    high: float = 0.0
+    chance: float | None = None
+    confidence: float | None = None
+    effective_n: float = 0.0
+    answers: list[str] = []
+
+
+_Shares = dict[str, _Share | None]
+
+
+class _FamilyHeldOut(_Share, kw_only=True):
+    seen: _Share | None
+
+
+class _HeldOut(_Share, kw_only=True):
+    families: dict[str, _FamilyHeldOut]
+    seen: float | None
+
+
+class _Test(_Share, kw_only=True):
+    """The checked fields of a finished run's scores."""
+
+    accuracy: float
+    low: float
+    high: float
+    relations: _Shares = {}
+    deciles: _Shares = {}
+    families: _Shares = {}
+    kinds: _Shares = {}
+    twins: _Shares = {}
+    seen: _Share | None = None
+    unseen: _Share | None = None
+    validation: _Share | None = None
+    reweighted: _Share | None = None
+    held_out: _HeldOut | None = None
+
+
+class _Best(msgspec.Struct):
+    epoch: int
+
+
+class _Finished(_Run):
+    """The checked fields of a finished run's run.json."""
+
+    model: str
+    epochs: int
+    steps: Annotated[int, msgspec.Meta(ge=1)]
+    stopped: str
+    best: _Best
+    references: dict[str, float]
+    test: _Test
 
 
 class _Language(msgspec.Struct):
@@ -97,11 +156,14 @@ def load(directory: Path) -> dict[str, Any]:
     """run.json of a run directory; DamagedError if it lacks something, and others as of RunRecord.load."""
     run = RECORD.load(directory)
     try:
-        msgspec.convert(run, _Run)
+        msgspec.convert(run, _Finished if run.get("status") == "done" else _Run)
         language_in(run)
-    except msgspec.ValidationError as error:
+        if unknown := run["settings"].keys() - {field.name for field in fields(FitSettings)}:
+            raise ValueError(f"settings.{min(unknown)} is unknown")
+        identity.settings_of(run)
+    except ValueError as error:
         remedy = "put back a copy of it, or run simtown fit again with another --out"
-        raise DamagedError(f"{directory / RUN} is damaged ({error}): {remedy}") from error
+        raise DamagedError(f"{directory / RUN} is damaged ({cause(error)}): {remedy}") from error
     return run
 
 

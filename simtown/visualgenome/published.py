@@ -18,7 +18,7 @@ from pyarrow import csv
 
 from simtown.core.files import DamagedError
 from simtown.core.packed import PackedFile
-from simtown.core.untrusted import inside
+from simtown.core.untrusted import cause, inside
 from simtown.visualgenome.clean import summed
 from simtown.visualgenome.records import ImageObject
 
@@ -118,4 +118,4 @@ def _json(path: Path, kind: type[T]) -> T:
         try:
             return msgspec.json.decode(file.read(), type=kind)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise DamagedError(f"{path} is damaged ({error}): fetch it again") from error
+            raise DamagedError(f"{path} is damaged ({cause(error)}): fetch it again") from error

@@ -16,6 +16,7 @@ import numpy as np
 from simtown import kernels
 from simtown.core.files import DamagedError
 from simtown.core.packed import BLOCK, PackedFile
+from simtown.core.untrusted import cause
 
 T = TypeVar("T")
 #: Receives numbers of bytes that were read from disk.
@@ -92,7 +93,7 @@ class Records(Generic[T]):
                     try:
                         record = self._decoder.decode(text[begin:place])
                     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                        self._miss(base + begin, f"is malformed ({error})", lost)
+                        self._miss(base + begin, f"is malformed ({cause(error)})", lost)
                     else:
                         if opening is _ANY and (key := _ANY.match(buffer, begin)):
                             opening = re.compile(rb'\{\s*"' + re.escape(key[1]) + rb'"\s*:')

@@ -138,17 +138,14 @@ def _message(turn: Turn) -> dict[str, Any]:
 
 
 def _as_said(body: bytes, spoken: Sequence[str]) -> Said | None:
-    """A server's reply to a question with some answers; None if it is not a completion."""
-    try:
-        reply = parse_json(body.decode("utf-8-sig", "replace"))
-        choice = reply["choices"][0]
-        message = choice["message"]
-        text = _text(message.get("content")) or _text(message.get("refusal"))
-        reasoning = _text(message.get("reasoning_content") or message.get("reasoning"))
-        finish = _text(choice.get("finish_reason"))
-        if choice.get("error"):  # of the provider behind a router: it may pass
-            return None
-    except (ValueError, LookupError, TypeError, AttributeError):
+    """A server's reply to a question with some answers; None, or an error, if it is not a completion."""
+    reply = parse_json(body.decode("utf-8-sig", "replace"))
+    choice = reply["choices"][0]
+    message = choice["message"]
+    text = _text(message.get("content")) or _text(message.get("refusal"))
+    reasoning = _text(message.get("reasoning_content") or message.get("reasoning"))
+    finish = _text(choice.get("finish_reason"))
+    if choice.get("error"):  # of the provider behind a router: it may pass
         return None
     usage = reply.get("usage")
     counts = usage if isinstance(usage, dict) else {}
@@ -162,7 +159,8 @@ def _as_said(body: bytes, spoken: Sequence[str]) -> Said | None:
 def _scores(choice: Any, spoken: Sequence[str]) -> tuple[float, ...] | None:
     """Log-probabilities of the answers by a reply's first token; None if one has no token of its own."""
     by_answer = dict.fromkeys(spoken, -inf)
-    with suppress(ValueError, LookupError, TypeError, AttributeError):
+    wrong = (ValueError, LookupError, TypeError, AttributeError)
+    with np.errstate(invalid="ignore"), suppress(*wrong):  # NaN is unread
         for entry in choice["logprobs"]["content"][0]["top_logprobs"]:
             token = entry["token"].strip().lower()
             own = [answer for answer in spoken if answer.lower().startswith(token)]

@@ -4,8 +4,10 @@ import json
 import os
 import pickle
 from pathlib import Path
+from typing import Annotated, Literal
 
 import h5py
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +16,7 @@ from PIL import Image
 
 from simtown.core import untrusted
 from simtown.core.untrusted import RefusedError, figure_text, markdown, printable
-from tests.hostile.marks import Marking
+from tests.hostile.marks import IN_PYTHON, Marking
 
 
 def test_only_regular_files_are_opened(tmp_path):
@@ -90,6 +92,48 @@ def test_no_reader_of_texts_shows_the_words_of_python(tmp_path):
     for read in (untrusted.read_text, untrusted.read_toml):
         with pytest.raises(ValueError, match="text is not UTF-8"):
             read(path)
+
+
+class Entry(msgspec.Struct, forbid_unknown_fields=True):
+    count: Annotated[int, msgspec.Meta(ge=0)]
+    names: Annotated[list[str], msgspec.Meta(min_length=1)] = []
+    kind: Literal["a", "b"] = "a"
+    shares: dict[str, float | None] = {}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("3", "it must be a table, not a whole number"),
+        ("[]", "it must be a table, not a list"),
+        ("{}", "it lacks 'count'"),
+        ('{"count": "3"}', "count must be a whole number, not a text"),
+        ('{"count": -1}', "count must be a whole number >= 0"),
+        ('{"count": 3, "names": []}', "names must be a list of length >= 1"),
+        ('{"count": 3, "names": ["a", null]}', "names[1] must be a text, not null"),
+        ('{"count": 3, "kind": "x"}', "kind cannot be 'x'"),
+        ('{"count": 3, "shares": {"a": true}}', "shares[...] must be a number or null, not true or false"),
+        ('{"count": 3, "fog": 1}', "it has an unknown key 'fog'"),
+        ('{"count": 3', "it is not JSON"),
+        ('{"count": 3}}', "it is not JSON"),
+    ],
+)
+def test_a_value_of_another_form_is_described_in_our_words(content, words):
+    with pytest.raises(msgspec.MsgspecError) as wrong:
+        msgspec.json.decode(content, type=Entry)
+    assert untrusted.cause(wrong.value) == words
+
+
+def test_files_of_numbers_are_described_in_our_words(tmp_path):
+    safetensors = pytest.importorskip("safetensors", reason="needs safetensors: pip install '.[train]'")
+    for content in (b"", b"\0" * 64, b"\7" + b"\0" * 7 + b"[0, 1e4"):
+        with pytest.raises(safetensors.SafetensorError) as wrong:
+            safetensors.deserialize(content)
+        assert untrusted.cause(wrong.value) == "it cannot be read as safetensors"
+        (tmp_path / "array.npy").write_bytes(content[:9] + b"?")
+        with pytest.raises(ValueError, match=r".") as wrong:
+            untrusted.load_array(tmp_path / "array.npy")
+        assert not IN_PYTHON.search(untrusted.cause(wrong.value))
 
 
 @given(

@@ -40,7 +40,11 @@ def test_tasks_as_the_town_makes_them_pass(lines, tmp_path):
         (7, {"messages": []}, "line 8 has no picture"),
         (8, {"metadata": {"level": 7, "seed": 1, "index": 4}}, "line 9 has another question"),
         (0, {"metadata": {"level": 13, "seed": 7, "index": 0}}, "line 1 has no address of the gym"),
-        (0, {"metadata": {"level": [1], "seed": 7, "index": 0}}, "line 1 has no address of the gym"),
+        (
+            0,
+            {"metadata": {"level": [1], "seed": 7, "index": 0}},
+            "line 1 has no address of the gym: it holds",
+        ),
         *[
             (0, {"metadata": {"level": 3, "seed": 7, "index": index}}, "line 1 has no metadata")
             for index in (-1, 2**53, "7", None, 0.5, [0])

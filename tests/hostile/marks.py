@@ -7,8 +7,9 @@ from operator import getitem
 
 #: Words of Python and NumPy for a value of another type or size, which no message may show.
 IN_PYTHON = re.compile(
-    r"\w+Error\b|object (is|has|does)|indices must|argument|__|index.* out of|literal|operand|broadcast"
-    r"|reshape|axis \d|sequence|array\(|buffer is|unpack|<class|dtype|ufunc|string to float|not supported"
+    r"\w+Error\b|(Expected|got) `|\$\.|line 1 column|malformed:|allow_pickle|object (is|has|does)"
+    r"|indices must|argument|__|index.* out of|literal|operand|broadcast|reshape|axis \d|sequence|array\("
+    r"|buffer is|unpack|<class|dtype|ufunc|string to float|not supported"
 )
 
 PRESET = """

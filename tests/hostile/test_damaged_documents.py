@@ -54,6 +54,42 @@ def a_cell(folder, status="done"):
     return content, read
 
 
+def a_run(folder):
+    pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
+    from simtown.training import run_directory
+    from simtown.training.run_scores import accuracy_in_words
+
+    share = {"n": 2, "accuracy": 0.5, "low": 0.1, "high": 0.9}
+    parts = {name: {"a": share} for name in ("relations", "deciles", "families", "kinds", "twins")}
+    held_out = {**share, "families": {"a": {**share, "seen": share}}, "seen": 0.5}
+    run = {
+        "format": "simtown-run",
+        "status": "done",
+        "model": "pbn",
+        "train_size": 2,
+        "seconds": 1.0,
+        "epochs": 1,
+        "steps": 2,
+        "stopped": "at its end",
+        "best": {"epoch": 1},
+        "references": {"a": 0.5},
+        "settings": {"batch": 2, "options": {"width": 1.0}},
+        "data": {"name": "town", "entities": 3, "examples": {"train": "0"}, "test_id": "0"},
+        "test": {**share, **parts, "seen": share, "unseen": None, "held_out": held_out}
+        | {"reweighted": {**share, "effective_n": 1.5}},
+    }
+
+    def read(document):
+        (folder / "run.json").write_text(json.dumps(document))
+        run = run_directory.load(folder)
+        if run["status"] == "done":
+            shares = [run["test"][name] for name in ("seen", "held_out") if run["test"].get(name)]
+            assert [f"{part['n']:,} {part.get('accuracy') or 0:.3f}" for part in shares]
+            assert f"{accuracy_in_words(run['test'])} {run['best']['epoch']:,} {run['steps']:,}"
+
+    return run, read
+
+
 def a_manifest(folder):
     manifest = {"format": manifests.FORMAT, "schema": manifests.SCHEMA, "settings": {"n": 2}, "shards": {}}
 
@@ -78,8 +114,8 @@ def a_summary(folder):
 
 @pytest.mark.parametrize(
     "make",
-    [a_town, a_cell, partial(a_cell, status="running"), a_manifest, a_summary],
-    ids=["town", "cell", "running cell", "manifest", "summary"],
+    [a_town, a_cell, partial(a_cell, status="running"), a_run, a_manifest, a_summary],
+    ids=["town", "cell", "running cell", "run", "manifest", "summary"],
 )
 def test_a_damaged_document_is_read_or_refused_in_words(tmp_path, make):
     document, read = make(tmp_path)

@@ -255,6 +255,8 @@ templates = [{{ program = "{}", slots = ["{}"], texts = ["{}"] }}]
         (OWN.format("a", "truth", "exist(filter(all(zebra), has(lane, 1)))", "lane", "{1}?"), "zebra"),
         (OWN.format("a", "maybe", "exist(1)", "set", "{a 1}?"), "not with maybe"),
         (OWN.format("a", "truth", "exist(1", "set", "{a 1}?"), "bracket"),
+        (OWN.format("a", "truth", "exists", "set", "{a 1}?"), "bracket"),
+        (OWN.format("a", "truth", f"{'not(' * 3000}exist(1){')' * 3000}", "set", "{a 1}?"), "too deeply"),
         (OWN.format("a", "truth", "exist(1)", "set", "{a 2}?"), "{a 2}"),
         (OWN.format("a", "truth", "exist(1)", "set", "{any 1}?"), "{any 1}"),
         (OWN.format("a", "truth", "exist(1)", "set", "Is it there?"), "each of its slots"),

@@ -63,6 +63,8 @@ STUDY = "version = 1\n[[grid]]\nstudy = "
 REFUSED = {
     "version = 2": "version = 1",
     f"{STUDY}'chemical'": "study must be",
+    f"{STUDY}['physical']": "study must be",
+    "version = 1\ngrid = [1]": "study must be",
     f"{STUDY}'physical'\nout = 'x'": "'out' must be",
     f"{STUDY}'physical'\nmodel = []": "'model' must be",
     f"{STUDY}'physical'\nmodel = {{a = 1}}": "'model' must be",

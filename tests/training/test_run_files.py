@@ -128,6 +128,7 @@ def test_a_run_is_written_through_no_link_that_nobody_named(data, tmp_path, cli,
 
 DAMAGE = [({"settings": None}, DamagedError), ({"settings": {"batch": []}}, DamagedError)]
 DAMAGE += [({"data": {"entities": "three"}}, DamagedError)]
+DAMAGE += [({"settings": {"fog": 3}}, DamagedError), ({"data": {"fog": 3}}, DamagedError)]
 DAMAGE += [({"data": {"entities": 900}}, SettingsError), ({"data": {"width": 3}}, SettingsError)]
 
 

@@ -80,14 +80,14 @@ def generate(
     callback = callback or ProgressCallback()
     with store.claimed("simtown generate"):
         store.tidy()
-        manifest = begun(store, settings)
-        if manifest is None:
-            manifest = manifests.fresh(settings)
-            store.save_manifest(manifest)
+        old = begun(store, settings)
+        manifest = old or manifests.fresh(settings)
         missing = _missing_shards(store, settings, manifest)
         missing_examples = sum(task.count for task in missing)
         if isinstance(store, DirectoryStore):
             require_room(store.path, missing_examples * settings.example_bytes)
+        if not old:
+            store.save_manifest(manifest)
         callback.on_begin(total, total - missing_examples)
         clock, start, save_after = Clock(), perf_counter(), 0.0
 

@@ -138,7 +138,7 @@ def load(directory: Path, place: str = "") -> dict[str, Any]:
         ):
             if version != own:
                 this = f"this simtown reads version {own}: use the simtown that made it"
-                raise DamagedError(f"{path} has {what} version {str(version)[:20]}, {this}")
+                raise DamagedError(f"{path} has {what} version {json.dumps(version):.20}, {this}")
         if manifest[SEAL] != sealed(manifest)[SEAL]:
             raise ValueError("it does not match its own checksum, so something in it was changed")
         require_kinds(msgspec.convert(manifest["settings"].get("own_kinds", []), list[str]), OWN, str(path))

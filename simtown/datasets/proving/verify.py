@@ -16,7 +16,7 @@ import numpy as np
 from simtown.core.files import json_text
 from simtown.core.pool import Pool, Processes, ignore
 from simtown.core.streams import Stream
-from simtown.core.untrusted import read_bytes
+from simtown.core.untrusted import cause, read_bytes
 from simtown.datasets.addresses import COMPOSITION
 from simtown.datasets.frequency_tables import tables_of
 from simtown.datasets.making import manifests, summaries
@@ -91,7 +91,8 @@ def verify(
     try:
         tables_of(settings)
     except ValueError as error:
-        return VerifyReport(_lines([*beside, Problem(manifests.NAME, f"'settings' cannot be: {error}")]))
+        problem = Problem(manifests.NAME, f"'settings' cannot be: {cause(error)}")
+        return VerifyReport(_lines([*beside, problem]))
     total = sum(settings.counts().values())
     chosen = _chosen_pictures(manifest, total, pictures)
     pieces, first = [], 0

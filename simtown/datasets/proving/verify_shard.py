@@ -18,6 +18,7 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.assets.palette import PAINTS
 from simtown.core.pool import Report, require_shared
+from simtown.core.untrusted import cause
 from simtown.datasets.making import summaries
 from simtown.datasets.making.shards import (
     FRAMES,
@@ -129,7 +130,7 @@ def check_shard(piece: ShardPiece, report: Report, expected: Expected) -> ShardC
     except ImpossibleError as error:
         return ShardCheck(Problem(task.name, f"its settings make no such examples: {error}"))
     except (OSError, LookupError, ValueError, TypeError, RuntimeError) as error:
-        return ShardCheck(Problem(task.name, "it cannot be read", f": {error}"))
+        return ShardCheck(Problem(task.name, "it cannot be read", f": {cause(error)}"))
     finally:
         report(task.count - done)
 

@@ -19,7 +19,7 @@ import numpy as np
 from h5py import h5t
 
 from simtown.core.files import DamagedError
-from simtown.core.untrusted import RefusedError, array_in, open_hdf5, parse_json
+from simtown.core.untrusted import RefusedError, array_in, cause, open_hdf5, parse_json
 from simtown.datasets.making.shards import LEAST_BYTES, PICTURES, ROWS, ShardTask, array_forms, checksum
 from simtown.datasets.question_source import FAMILY_ARRAYS, SEQUENCE_ARRAYS, TWIN_ARRAYS
 from simtown.datasets.settings import SCHEMA
@@ -50,7 +50,7 @@ def reading(path: Path, remedy: str) -> Iterator[None]:
     except PermissionError as error:
         raise PermissionError(error.errno, "may not be read", str(path)) from error
     except (OSError, LookupError, RuntimeError, ValueError, TypeError) as error:
-        raise DamagedError(f"{path} is damaged ({error}): {remedy}") from error
+        raise DamagedError(f"{path} is damaged ({cause(error)}): {remedy}") from error
 
 
 @dataclass(frozen=True)

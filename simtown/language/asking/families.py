@@ -15,7 +15,7 @@ import numpy as np
 
 from simtown.assets.entities import ENTITIES
 from simtown.core.streams import Draws, Stream
-from simtown.core.untrusted import parse_toml
+from simtown.core.untrusted import cause, parse_toml
 from simtown.language.asking.question_world import AskedWorld
 from simtown.language.asking.templates import (
     SLOTS,
@@ -55,7 +55,7 @@ def read_families(text: str, where: str, of: type[Family] = Family) -> dict[str,
     try:
         tables: dict[str, Family] = msgspec.convert(parse_toml(text), by_name)
     except ValueError as error:
-        raise FamilyError(f"{where} is not a TOML table of families: {error}") from None
+        raise FamilyError(f"{where} is not a TOML table of families: {cause(error)}") from None
     for name, family in tables.items():
         for template in family.templates:
             if problem := _problem(template, family.answer):
@@ -72,9 +72,10 @@ def _problem(template: Template, answer: str) -> str:
     try:
         form, values = _trial(every_kind, template)
         check(form)
-    except (IndexError, AttributeError, TypeError, ValueError) as error:
-        why = "a bracket or a slot is missing" if isinstance(error, IndexError) else error
-        return f"has the program '{template.program}', which cannot be read: {why}"
+    except (IndexError, AttributeError, RecursionError, TypeError, ValueError) as error:
+        is_cut = isinstance(error, IndexError | AttributeError)
+        why = "a bracket or a slot is missing" if is_cut else cause(error)
+        return f"has the program '{template.program:.80}', which cannot be read: {why}"
     varied = {place for place, slot in enumerate(template.slots, 1) if not slot.isdigit()}
     for text in template.texts:
         if {*map(unicodedata.category, text)} & {"Cc", "Zl", "Zp"}:

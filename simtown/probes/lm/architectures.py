@@ -125,8 +125,8 @@ def load_tokenizer(directory: Path) -> Any:
     try:
         return PreTrainedTokenizerFast.from_pretrained(directory, **options)
     except Exception as error:  # tokenizers and transformers each raise their own
-        problem = f"the tokenizer in {directory} is damaged ({type(error).__name__})"
-        raise DamagedError(f"{problem}: run simtown lm train again with another --out") from error
+        remedy = "run simtown lm train again with another --out"
+        raise DamagedError(f"the tokenizer in {directory} is damaged: {remedy}") from error
 
 
 _BERT = {"hidden_size": 192, "num_hidden_layers": 4, "num_attention_heads": 3, "intermediate_size": 768}

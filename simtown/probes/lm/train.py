@@ -185,8 +185,8 @@ class Learner:
             self.optimizer.load_state_dict(state["optimizer"])
             self.step, self.rows = state["step"], state["rows"]
         except Exception as error:  # torch raises a dozen kinds
-            problem = f"{path} is damaged ({type(error).__name__})"
-            raise DamagedError(f"{problem}: delete it to train again from the start") from error
+            remedy = "delete it to train again from the start"
+            raise DamagedError(f"{path} is damaged or of another model: {remedy}") from error
 
     def next_batches(self, steps: int) -> Iterator[np.ndarray]:
         """Row numbers of the next batches, into the next epoch if need be."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from simtown.core.files import DamagedError
-from simtown.core.untrusted import read_json
+from simtown.core.untrusted import cause, read_json
 from simtown.probes.scorers.base import Ability, Pooling, Scorer, Spans, TokenScores, UnableError
 from simtown.probes.scorers.spelling import split_at_blank
 
@@ -36,7 +36,7 @@ class Oracle(Scorer):
             return cls(name, **read_json(path, follow=True))
         except (ValueError, TypeError, KeyError) as error:
             needed = "a JSON object with nothing but classes, texts or vectors"
-            raise DamagedError(f"{path} must be {needed} ({error})") from error
+            raise DamagedError(f"{path} must be {needed} ({cause(error)})") from error
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
         probabilities = np.full((len(contexts), len(targets)), np.nan)

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 
 from simtown.core.server_client import CHAT, Server, UnreachableError
@@ -55,6 +56,8 @@ class Served(Scorer):
         replies = self._ask(_COMPLETIONS, [self._echo(text) for text, _ in unique], _echoed)
         scores = []
         for (text, begin), (offsets, logprobs) in zip(unique, replies, strict=True):
+            if not any(at < len(text) for at in offsets):
+                raise UnableError(f"{self.name} {self.limitation}")
             spans = zip(offsets, [*offsets[1:], len(text)], logprobs, strict=True)
             kept = [
                 (at, max(end, at + 1), logprob)
@@ -112,15 +115,27 @@ class Served(Scorer):
         return len(offsets) > 2  # more than what was written behind the prompt
 
 
+_Offset = Annotated[int, msgspec.Meta(ge=0)]
+_Logprob = Annotated[float, msgspec.Meta(le=1)]  # rounded, and no NaN
+
+
 def _echoed(body: bytes) -> tuple[list[int], list[float | None]]:
-    """The characters at which tokens begin, and their log-probabilities; none if a server gives none."""
+    """The characters at which tokens begin, and their log-probabilities; none if a server gives none.
+
+    Raises ValueError, or another error of a value, if it gives something else.
+    """
     logprobs = parse_json(body)["choices"][0].get("logprobs") or {}
-    return logprobs.get("text_offset") or [], logprobs.get("token_logprobs") or []
+    columns = logprobs.get("text_offset") or [], logprobs.get("token_logprobs") or []
+    offsets, values = msgspec.convert(columns, tuple[list[_Offset], list[_Logprob | None]])
+    if len(offsets) != len(values) or offsets != sorted(offsets) or values[1:].count(None) > 1:
+        raise ValueError("its tokens have no order, or no log-probabilities")
+    return offsets, values
 
 
 def _likeliest(body: bytes) -> dict[str, float] | None:
+    """Log-probabilities by token. Raises as :func:`_echoed`."""
     known: dict[str, float] = {}
     for entry in parse_json(body)["choices"][0]["logprobs"]["content"][0]["top_logprobs"]:
-        token, logprob = str(entry["token"]).strip(), float(entry["logprob"])
+        token, logprob = str(entry["token"]).strip(), msgspec.convert(entry["logprob"], _Logprob)
         known[token] = float(np.logaddexp(known.get(token, -np.inf), logprob))
     return known

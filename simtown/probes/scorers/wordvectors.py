@@ -3,6 +3,7 @@
 A file is text (plain or packed, with or without word2vec's first line), or .npy with its words beside it.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,6 +16,11 @@ from simtown.core.progress import progress_of
 from simtown.core.untrusted import load_array
 from simtown.probes.release_files import parsing
 from simtown.probes.scorers.base import Ability, Scorer
+
+#: Words, and numbers of each, in the first line of word2vec's text.
+_COUNT = re.compile(r"\d{1,18}", re.ASCII)
+#: Most numbers of a word.
+_MOST = 100_000
 
 
 class Vectors(Scorer):
@@ -81,9 +87,9 @@ def _read_text(path: Path, progress: bool) -> tuple[list[str], np.ndarray]:
         file.restart()
         first = next(file.lines(), "").split()
         dimension = len(first) - 1
-        skipped = int(dimension == 1 and all(map(str.isdigit, first)))  # word2vec: words, numbers
+        skipped = int(dimension == 1 and all(map(_COUNT.fullmatch, first)))  # word2vec: words, numbers
         if skipped:
-            dimension = int(first[1])
+            dimension = min(int(first[1]), _MOST)
         file.restart()
 
         def rows() -> Iterator[np.ndarray]:

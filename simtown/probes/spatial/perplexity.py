@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from simtown.core.files import DamagedError, replacing
-from simtown.core.untrusted import RefusedError, load_array
+from simtown.core.untrusted import RefusedError, cause, load_array
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.spatial.suites import Suites, substitute
 
@@ -45,7 +45,8 @@ def score(
     except RefusedError:
         raise
     except ValueError as error:
-        raise DamagedError(f"{path} is not usable ({error}): delete it and run the command again") from error
+        problem = f"{path} is not usable ({cause(error)})"
+        raise DamagedError(f"{problem}: delete it and run the command again") from error
     missing = np.flatnonzero(np.isnan(table).any(axis=(1, 2)))
     progress((len(suites.frames) - len(missing)) * len(relations))
     each = max(1, TEXTS // len(relations))

@@ -11,12 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from simtown.core.files import whole
+from simtown.core.files import DamagedError, whole
 from simtown.core.runs import RunRecord
 from simtown.core.table_files import FLAG, INTEGERS, NUMBERS, TEXT, read_table
 from simtown.core.version import __version__
@@ -31,7 +32,19 @@ from simtown.visualgenome.stream import Records
 
 NAME = "mined.json"
 _FORM = "simtown mined visual commonsense"
-RECORD = RunRecord(NAME, _FORM, "simtown probe visual mine", frozenset(), 1, "mined data")
+
+
+class _Relation(msgspec.Struct):
+    classes: list[str]
+
+
+class _Content(msgspec.Struct):
+    """What is read of mined.json."""
+
+    relations: dict[str, _Relation]
+
+
+RECORD = RunRecord(NAME, _FORM, "simtown probe visual mine", frozenset(), 1, "mined data", _Content)
 #: {relation: (classes, subjects, (n, c) counts)}.
 Tables = dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]]
 _COLUMNS = {"subject": TEXT, "train": FLAG, "gold": TEXT, "other": TEXT}
@@ -165,8 +178,9 @@ class Mined:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         content = RECORD.load(folder)
-        with parsing(folder / NAME):
-            self._classes = {name: tuple(entry["classes"]) for name, entry in content["relations"].items()}
+        self._classes = {name: tuple(entry["classes"]) for name, entry in content["relations"].items()}
+        if unknown := self._classes.keys() - TEMPLATES.keys():
+            raise DamagedError(f"{folder / NAME} has the unknown relation {min(unknown)!r}: fetch it again")
 
     def tasks(self) -> tuple[str, ...]:
         """Relations that it has, and size."""

@@ -157,7 +157,9 @@ def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
     require_serves(name, world.answers > 1)
     require_sees(name, world.pictures)
     kind, encoder = find(name), encoder_of(name)
-    with own_code(lambda words: ModelError(f"cannot make the model '{name}': {words}"), ModelError):
+    given = ", ".join(f"{key}={value}" for key, value in chosen.items())
+    advice = f"give another `option` than one of {given}" if name in MODELS else ""
+    with own_code(lambda words: ModelError(f"cannot make the model '{name}': {advice or words}"), ModelError):
         return kind(world, **({"encoder": encoder} if encoder else {}), **chosen)
 
 

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from requests import Response
 
-from simtown.probes.scorers import UnableError, open_scorer
+from simtown.core.server_client import Server, UnreachableError
+from simtown.probes.scorers import UnableError, open_scorer, served
+from tests.hostile.marks import IN_PYTHON
 from tests.probes.tiny import SENTENCES
 
 CONTEXTS = ["the [BLANK]", "a red bus [BLANK]"]
@@ -99,3 +102,33 @@ def test_a_server_that_does_not_echo_chooses_and_says_that_it_scores_no_sentence
         np.testing.assert_array_less(here[known] - 1e-3, chosen[known])  # several tokens read as one word
         with pytest.raises(UnableError, match="sentences"):
             there.sequence_logprobs(SENTENCES)
+
+
+ECHO = {"text_offset": [0, 1, 3, 5], "token_logprobs": [None, -1.0, -2.0, -1.0]}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        None, 3, "x", [1], {}, {"text_offset": [0, 1], "token_logprobs": [-1.0]},
+        *({**ECHO, "token_logprobs": [None, value, -1.0, -1.0]} for value in ("-1", [], True, 5, -(10**400))),
+        {**ECHO, "token_logprobs": [None] * 4}, {**ECHO, "token_logprobs": [float("nan")] * 4},
+        *({**ECHO, "text_offset": offsets} for offsets in ([-1, 0, 1, 2], [3, 2, 1, 0], [10**30] * 4, "0")),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_numbers_that_are_none_are_no_scores(wrong, monkeypatch):
+    """A server echoes the text that asks what it can do, and then sends something else."""
+    monkeypatch.setattr(served, "_RETRIES", 0)
+
+    def post(server, path, request):
+        body = json.dumps({"choices": [{"logprobs": wrong if request["prompt"] == "a dog" else ECHO}]})
+        reply = Response()
+        reply.status_code, reply.reason = 200, "OK"
+        return reply, body.encode()
+
+    monkeypatch.setattr(Server, "_post", post)
+    scorer = open_scorer("openai:http://localhost/v1#tiny")
+    with pytest.raises((UnableError, UnreachableError)) as refusal:
+        scorer.sequence_logprobs(["a dog"])
+    assert not IN_PYTHON.search(str(refusal.value).partition(" (200")[0])

@@ -49,6 +49,7 @@ def test_vectors_that_other_programs_wrote(tmp_path, text):
 
 
 MALFORMED = [(text, "txt line 2") for text in (b"a 1 2 3\nb 1 2\n", b"a 1 2 3\nb 1 x 3\n", b"a 1 2\n\n")]
+MALFORMED += [(f"2 {size}\na 1 2 3\n".encode(), "line [12]") for size in (10**9, "9" * 5000, "²")]
 MALFORMED += [(b"", "v.txt"), (b"word\n", "line 1"), (b"a 1\ncaf\xe9 1\n", "line 2 is not UTF-8")]
 MALFORMED += [(b"1 1\nbus \0\0\x80?\n", "v.txt is binary"), (b"version https://git-lfs", "of Git LFS")]
 

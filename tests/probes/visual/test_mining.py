@@ -14,6 +14,7 @@ from simtown.probes.corpus import tokenise
 from simtown.probes.visual import mined, mining
 from simtown.probes.visual.classes import COLOR, MATERIAL, SHAPE
 from simtown.visualgenome.records import ImageObject
+from tests.hostile.marks import IN_PYTHON
 
 
 def thing(name, *attributes):
@@ -190,6 +191,10 @@ def test_refusals(cli, genome, tmp_path):
     text = attributes.read_text()
     attributes.write_text(text[: len(text) // 2])
     mine("--attributes", attributes).refuses("attributes.json", code=1)
-    (tmp_path / "mined.json").write_text("{")
-    words = ("--data", tmp_path, "--model", "hf:x", "--out", tmp_path / "o")
-    cli("probe", "visual", *words).refuses("mined.json", code=1)
+    words = ("--data", tmp_path, "--model", f"glove:{attributes}", "--out", tmp_path / "o")
+    form = '{"format": "simtown mined visual commonsense", "schema": 1, "relations": '
+    for relations in ("", "null}", '{"color": 3}}', '{"color": {}}}', '{"../color": {"classes": ["red"]}}}'):
+        (tmp_path / "mined.json").write_text(form + relations)
+        refusal = cli("probe", "visual", *words)
+        refusal.refuses("mined.json", code=1)
+        assert not IN_PYTHON.search(refusal.err)
