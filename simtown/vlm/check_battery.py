@@ -107,7 +107,7 @@ class Battery:
             return None if first is None or second is None else (first, second)
 
         return [
-            PairRow(both, answers(control), pixels)
+            PairRow(both, answers(control), pixels, len(test[0].gold.choices))
             for test, control, pixels in self.pairs.get(name, ())
             if (both := answers(test))
         ]
@@ -279,8 +279,14 @@ def _found(battery: Battery, own: Verdict, probe: Probe, rows: Sequence[PairRow]
         return f"refused: {refusals.most_common(1)[0][0]:.160}"
     words = ""
     if own.verdict == NOT_DELIVERED:
-        both_wrong = sum(not any(row.test) for row in rows)
-        words = probe.reversed if probe.reversed and both_wrong > len(rows) / 2 else probe.lost
+        exchanged = [
+            score_reply(battery.said[query.key].text, other.gold)
+            for test, *_ in battery.pairs[own.probe]
+            for query, other in (test, test[::-1])
+            if {query.gold.answer, other.gold.answer} == {*query.gold.choices[:2]}
+        ]
+        is_reversed = probe.reversed and sum(exchanged) > 0.6 * len(exchanged)
+        words = probe.reversed if is_reversed else probe.lost
     elif own.verdict == CANNOT_TELL and rows:
         few = own.control < 0.5
         words = "the model solves too few of the controls" if few else "undecided: a part may be lost"

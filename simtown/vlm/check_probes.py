@@ -30,6 +30,8 @@ KINDS, LENGTH = ("sedan", "coupe", "estate car", "muscle car"), 0.3
 _SOURCE = 896
 #: The outermost part of a picture, as a share of its side.
 _EDGE = 0.06
+#: Paints that are equally bright: without colour nothing tells them apart.
+_PAINTS = ("red", "blue", "green")
 _WHERE = "Is there a vehicle in the picture?"
 _ANY = "Is there a vehicle in any of the pictures?"
 
@@ -124,15 +126,18 @@ class EmptyStreet:
         ground.paste(vehicle, (x, y), vehicle)
         return np.asarray(ground)
 
-    def pair(self, name: str, question: str, by_answer: Mapping[str, Any]) -> Pair:
+    def pair(
+        self, name: str, question: str, by_answer: Mapping[str, Any], choices: tuple[str, ...] = ()
+    ) -> Pair:
         """A question that is asked twice.
 
         Args:
             name: that begins the keys.
             question: its words.
             by_answer: for each of the two answers the picture, or the pictures.
+            choices: all answers that the question may have; by default these two.
         """
-        choices = tuple(by_answer)
+        choices = choices or tuple(by_answer)
         kind = "truth" if "yes" in choices else "group"
         text = prompt(question, kind, choices)
         queries = []
@@ -223,20 +228,21 @@ def aspect(stage: EmptyStreet) -> Pair:
     return stage.pair("aspect", question, shown)
 
 
-def _painted(stage: EmptyStreet, name: str, paints: tuple[str, str], words: str, **how: Any) -> Pair:
-    """A vehicle in one of two colours."""
-    shown = {paint: stage.shown(paint=paint, **how) for paint in paints}
-    return stage.pair(name, f"Which colour has the {words}, {' or '.join(paints)}?", shown)
+def _painted(stage: EmptyStreet, name: str, paints: tuple[str, ...], words: str, **how: Any) -> Pair:
+    """A vehicle in one of some colours, and in the next: each colour is the right answer equally often."""
+    first = stage.number % len(paints)
+    shown = {paint: stage.shown(paint=paint, **how) for paint in (2 * paints)[first : first + 2]}
+    return stage.pair(name, f"Which colour has the {words}, {' or '.join(paints)}?", shown, paints)
 
 
 def colour(stage: EmptyStreet) -> Pair:
-    """A red vehicle, or a blue one."""
-    return _painted(stage, "colour", ("red", "blue"), "vehicle")
+    """A vehicle in two of _PAINTS."""
+    return _painted(stage, "colour", _PAINTS, "vehicle")
 
 
 def small_colour(stage: EmptyStreet) -> Pair:
-    """A small vehicle that is red or blue."""
-    return _painted(stage, "detail", ("red", "blue"), "small vehicle", length=stage.pixels)
+    """A small vehicle in two of _PAINTS."""
+    return _painted(stage, "detail", _PAINTS, "small vehicle", length=stage.pixels)
 
 
 def small_grey(stage: EmptyStreet) -> Pair:

@@ -43,11 +43,13 @@ class PairRow(NamedTuple):
         test: whether its first question is answered rightly, and its second.
         control: the same of the control's questions; None if they were not asked.
         pixels: length of the vehicle, where a probe makes it smaller.
+        choices: answers that its questions may have; those of the control have two.
     """
 
     test: tuple[bool, bool]
     control: tuple[bool, bool] | None
     pixels: int
+    choices: int = 2
 
 
 class Verdict(msgspec.Struct, kw_only=True):
@@ -101,12 +103,14 @@ def judge(verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]]) ->
         own.test = test.count(2) / own.pairs
         own.control = control.count(2) / own.pairs if all(row.control for row in rows[own.probe]) else nan
         own.difference = own.control - own.test
-        is_half = own.control > 0 and 2 * (sum(test) - own.pairs) <= sum(control) - own.pairs
+        choices = rows[own.probe][0].choices
+        beyond = choices * sum(test) - 2 * own.pairs
+        is_half = own.control > 0 and beyond <= (choices - 1) * (sum(control) - own.pairs)
         if own.verdict != CANNOT_TELL:
             continue
         if own.pairs >= MANY and p < _LOST_LEVEL and is_half:
             own.verdict = NOT_DELIVERED
-        elif _by_guessing(sum(test), 2 * own.pairs) < _DELIVERED_LEVEL:
+        elif _by_guessing(sum(test), 2 * own.pairs, choices) < _DELIVERED_LEVEL:
             own.verdict = DELIVERED
 
 
@@ -158,14 +162,15 @@ def correct(chances: Sequence[float], tables: Sequence[Mapping[Any, float]]) -> 
 
 
 @cache
-def _by_guessing(right: int, answers: int) -> float:
+def _by_guessing(right: int, answers: int, choices: int) -> float:
     """The probability that guesses are right so often."""
-    return float(stats.binom.sf(right - 1, answers, 0.5))
+    return float(stats.binom.sf(right - 1, answers, 1 / choices))
 
 
 def is_doubtful(rows: Sequence[PairRow]) -> bool:
     """Whether answers could well be guesses, so that the control has to say why."""
-    return bool(rows) and _by_guessing(sum(sum(row.test) for row in rows), 2 * len(rows)) > _DOUBT
+    right = sum(sum(row.test) for row in rows)
+    return bool(rows) and _by_guessing(right, 2 * len(rows), rows[0].choices) > _DOUBT
 
 
 def is_too_hard(rows: Sequence[PairRow]) -> bool:
