@@ -211,7 +211,7 @@ def perceive(messages, acuity):
     rgb = pictures[0].rgb[pictures[0].mask > 127].mean(axis=0)
     if "red or blue" in text:
         return None if np.ptp(rgb) < 40 else ("red", "green", "blue")[rgb.argmax()]
-    return "white" if rgb.mean() > 128 else "black"
+    return ("black", "grey", "white")[np.searchsorted((128, 170), rgb.mean())]
 
 
 def box_of(mask, acuity):

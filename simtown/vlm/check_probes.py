@@ -31,7 +31,7 @@ _SOURCE = 896
 #: The outermost part of a picture, as a share of its side.
 _EDGE = 0.06
 #: Paints that are equally bright: without colour nothing tells them apart.
-_PAINTS = ("red", "blue", "green")
+_PAINTS, _GREYS = ("red", "blue", "green"), ("white", "black", "grey")
 _WHERE = "Is there a vehicle in the picture?"
 _ANY = "Is there a vehicle in any of the pictures?"
 
@@ -92,7 +92,7 @@ class EmptyStreet:
             other: of another stretch of it.
         """
         width, height = (round(self.side * share) for share in shape)
-        return street(self.number + 17 * other, width, height)
+        return street(self.number + 17 * other + 3 * self.pixels, width, height)
 
     def shown(
         self,
@@ -245,9 +245,14 @@ def small_colour(stage: EmptyStreet) -> Pair:
     return _painted(stage, "detail", _PAINTS, "small vehicle", length=stage.pixels)
 
 
+def grey(stage: EmptyStreet) -> Pair:
+    """A vehicle in two of _GREYS."""
+    return _painted(stage, "grey", _GREYS, "vehicle")
+
+
 def small_grey(stage: EmptyStreet) -> Pair:
-    """A small vehicle that is white or black."""
-    return _painted(stage, "grey", ("white", "black"), "small vehicle", length=stage.pixels)
+    """A small vehicle in two of _GREYS."""
+    return _painted(stage, "small-grey", _GREYS, "small vehicle", length=stage.pixels)
 
 
 def edges(stage: EmptyStreet) -> Pair:
@@ -370,7 +375,7 @@ PROBES = {
         "the shape of things", aspect, "pictures are stretched to one shape",
         "pictures are stretched to one shape, or width and height are exchanged", quarter_turn,
     ),
-    "colour": Probe("colours", colour, "they are lost", "red and blue are exchanged"),
+    "colour": Probe("colours", colour, "they are lost", "red and blue are exchanged", grey),
     "edges": Probe("the outer parts of a picture", edges, "they are cut off", control=inside),
     "resolution": Probe(
         "the size that was sent", small_in_large, "large pictures are made smaller",

@@ -43,7 +43,7 @@ class PairRow(NamedTuple):
         test: whether its first question is answered rightly, and its second.
         control: the same of the control's questions; None if they were not asked.
         pixels: length of the vehicle, where a probe makes it smaller.
-        choices: answers that its questions may have; those of the control have two.
+        choices: answers that each question may have.
     """
 
     test: tuple[bool, bool]
@@ -104,8 +104,8 @@ def judge(verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]]) ->
         own.control = control.count(2) / own.pairs if all(row.control for row in rows[own.probe]) else nan
         own.difference = own.control - own.test
         choices = rows[own.probe][0].choices
-        beyond = choices * sum(test) - 2 * own.pairs
-        is_half = own.control > 0 and beyond <= (choices - 1) * (sum(control) - own.pairs)
+        beyond, of_control = (sum(right) * choices - 2 * own.pairs for right in (test, control))
+        is_half = own.control > 0 and 2 * beyond <= of_control
         if own.verdict != CANNOT_TELL:
             continue
         if own.pairs >= MANY and p < _LOST_LEVEL and is_half:
