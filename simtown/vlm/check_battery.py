@@ -123,7 +123,8 @@ class Battery:
 
     def judge(self) -> None:
         """Judge all probes, adaptive ones at the length that tells most."""
-        judge([*self.verdicts.values()], {name: self.rows(name) for name in self.pairs})
+        lengths = {name: len({row.pixels for row in self.every_row(name)}) for name in self.pairs}
+        judge([*self.verdicts.values()], {name: self.rows(name) for name in self.pairs}, lengths)
 
     def is_open(self, name: str) -> bool:
         """Whether more pairs of a probe may tell: it is undecided, and its control is solved at times."""
@@ -189,10 +190,12 @@ def next_length(rows: Sequence[PairRow]) -> int:
     They are seen if the control is solved, or the probe where the control was not asked.
     """
     shares: dict[int, float] = {}
+    largest = max((row.pixels for row in rows), default=0)
     for pixels in {row.pixels for row in rows}:
         own = [row for row in rows if row.pixels == pixels]
         share = sum(all(row.control or row.test) for row in own) / len(own)
-        is_known = share >= _SEEN or all(row.control for row in own)
+        is_enough = len(own) >= LOOKS[0] or pixels < largest  # two unlucky pairs must not lead to large vehicles
+        is_known = share >= _SEEN or is_enough and all(row.control for row in own)
         shares[pixels] = share if is_known else _SEEN - 0.01
     place = _LENGTHS.index(min(shares, default=_LENGTHS[_FIRST]))
     if shares.get(_LENGTHS[place], 0) >= _SEEN:

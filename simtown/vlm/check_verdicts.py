@@ -82,12 +82,15 @@ class Verdict(msgspec.Struct, kw_only=True):
     p: float = 1.0
 
 
-def judge(verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]]) -> None:
+def judge(
+    verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]], lengths: Mapping[str, int]
+) -> None:
     """Fill the shares of all verdicts, and give a verdict where the tests allow one.
 
     Args:
         verdicts: of all probes; one that is not CANNOT_TELL keeps its verdict.
         rows: the pairs of each probe by its name.
+        lengths: of vehicles of which it has asked, which divide the level of *delivered*.
     """
     judged = [own for own in verdicts if rows.get(own.probe)]
     tests = [[sum(row.test) for row in rows[own.probe]] for own in judged]
@@ -110,7 +113,7 @@ def judge(verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]]) ->
             continue
         if own.pairs >= MANY and p < _LOST_LEVEL and is_half:
             own.verdict = NOT_DELIVERED
-        elif _by_guessing(sum(test), 2 * own.pairs, choices) < _DELIVERED_LEVEL:
+        elif _by_guessing(sum(test), 2 * own.pairs, choices) < _DELIVERED_LEVEL / lengths[own.probe]:
             own.verdict = DELIVERED
 
 
