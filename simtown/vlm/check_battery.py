@@ -123,15 +123,16 @@ class Battery:
 
     def judge(self) -> None:
         """Judge all probes, adaptive ones at the length that tells most."""
-        lengths = {name: len({row.pixels for row in self.every_row(name)}) for name in self.pairs}
+        lengths = {name: len(_LENGTHS) if PROBES[name].is_adaptive else 1 for name in self.pairs}
         judge([*self.verdicts.values()], {name: self.rows(name) for name in self.pairs}, lengths)
 
     def is_open(self, name: str) -> bool:
         """Whether more pairs of a probe may tell: it is undecided, and its control is solved at times."""
-        rows = self.rows(name)
-        if name in self.pairs and not self.every_row(name):  # all were refused
+        if self.verdicts[name].verdict != CANNOT_TELL:
             return False
-        return self.verdicts[name].verdict == CANNOT_TELL and len(rows) < LOOKS[-1] and not is_too_hard(rows)
+        rows = self.rows(name)
+        is_refused = name in self.pairs and not self.every_row(name)
+        return not is_refused and len(rows) < LOOKS[-1] and not is_too_hard(rows)
 
     def is_suspect(self, name: str) -> bool:
         """Whether a probe is in doubt, or still looks for its length."""
@@ -194,7 +195,9 @@ def next_length(rows: Sequence[PairRow]) -> int:
     for pixels in {row.pixels for row in rows}:
         own = [row for row in rows if row.pixels == pixels]
         share = sum(all(row.control or row.test) for row in own) / len(own)
-        is_enough = len(own) >= LOOKS[0] or pixels < largest  # two unlucky pairs must not lead to large vehicles
+        is_enough = (
+            len(own) >= LOOKS[0] or pixels < largest
+        )  # two unlucky pairs must not lead to large vehicles
         is_known = share >= _SEEN or is_enough and all(row.control for row in own)
         shares[pixels] = share if is_known else _SEEN - 0.01
     place = _LENGTHS.index(min(shares, default=_LENGTHS[_FIRST]))

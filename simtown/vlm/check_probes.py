@@ -175,7 +175,8 @@ def _one_of_three(name: str, place: int) -> Callable[[EmptyStreet], Pair]:
         empty = tuple(stage.empty(other=other) for other in range(3))
         shown = list(empty)
         shown[place] = replace(stage, number=stage.number + 17 * place).shown()
-        return stage.pair(name, _ANY, {"yes": tuple(shown), "no": empty})
+        pair = stage.pair(name, _ANY, {"yes": tuple(shown), "no": empty})
+        return pair[0], replace(pair[1], key=f"none-of-three:{stage.number}")
 
     return make
 
@@ -255,15 +256,20 @@ def small_grey(stage: EmptyStreet) -> Pair:
     return _painted(stage, "small-grey", _GREYS, "small vehicle", length=stage.pixels)
 
 
+def _tiny(stage: EmptyStreet, name: str, place: tuple[float, float]) -> Pair:
+    """A vehicle of the size of _EDGE, or the empty street of :func:`sight`."""
+    return _is_there(stage, name, place, length=_EDGE * stage.side, ratio=1.0)[0], sight(stage)[1]
+
+
 def edges(stage: EmptyStreet) -> Pair:
     """A vehicle in the outermost part of a picture, at each of its sides in turn; or none."""
     place = [(0.0, 0.4), (1.0, 0.6), (0.6, 0.0), (0.4, 1.0)][stage.number % 4]
-    return _is_there(stage, "edges", place, length=_EDGE * stage.side, ratio=1.0)
+    return _tiny(stage, "edges", place)
 
 
 def inside(stage: EmptyStreet) -> Pair:
     """The same vehicle further inside."""
-    return _is_there(stage, "inside", stage.inside, length=_EDGE * stage.side, ratio=1.0)
+    return _tiny(stage, "inside", stage.inside)
 
 
 def small_in_large(stage: EmptyStreet) -> Pair:

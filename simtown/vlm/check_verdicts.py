@@ -9,6 +9,7 @@ Both tests are made after each number of pairs in LOOKS alone, at a level for al
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cache
 from math import comb, nan
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from simtown.complexity.intervals import paired_difference
 
@@ -90,7 +91,7 @@ def judge(
     Args:
         verdicts: of all probes; one that is not CANNOT_TELL keeps its verdict.
         rows: the pairs of each probe by its name.
-        lengths: of vehicles of which it has asked, which divide the level of *delivered*.
+        lengths: how many each may ask about, which share the level of *delivered*.
     """
     judged = [own for own in verdicts if rows.get(own.probe)]
     tests = [[sum(row.test) for row in rows[own.probe]] for own in judged]
@@ -149,14 +150,12 @@ def correct(chances: Sequence[float], tables: Sequence[Mapping[Any, float]]) -> 
 
     Args:
         chances: (n,) the probability of each test.
-        tables: (n,) all probabilities that it can have.
+        tables: (n,) all probabilities that it can have, in ascending order.
     """
     order = np.argsort(chances, kind="stable")
+    possible = [[0.0, *table.values()] for table in tables]
     sums = [
-        sum(
-            max([own for own in tables[other].values() if own <= chances[place]], default=0)
-            for other in order[rank:]
-        )
+        sum(own[bisect_right(own, chances[place]) - 1] for own in (possible[other] for other in order[rank:]))
         for rank, place in enumerate(order)
     ]
     result = np.ones(len(order))
@@ -164,10 +163,9 @@ def correct(chances: Sequence[float], tables: Sequence[Mapping[Any, float]]) -> 
     return result
 
 
-@cache
 def _by_guessing(right: int, answers: int, choices: int) -> float:
     """The probability that guesses are right so often."""
-    return float(stats.binom.sf(right - 1, answers, 1 / choices))
+    return float(special.bdtrc(right - 1, answers, 1 / choices))
 
 
 def is_doubtful(rows: Sequence[PairRow]) -> bool:
@@ -179,7 +177,7 @@ def is_doubtful(rows: Sequence[PairRow]) -> bool:
 def is_too_hard(rows: Sequence[PairRow]) -> bool:
     """Whether a model that solves _ENOUGH of a probe's control would hardly solve so few of it."""
     solved = sum(row.control == (True, True) for row in rows)
-    return all(row.control for row in rows) and bool(stats.binom.cdf(solved, len(rows), _ENOUGH) < 0.05)
+    return all(row.control for row in rows) and bool(special.bdtr(solved, len(rows), _ENOUGH) < 0.05)
 
 
 def add_interval(own: Verdict, rows: Sequence[PairRow]) -> None:
