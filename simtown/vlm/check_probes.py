@@ -26,6 +26,8 @@ from simtown.vlm.vision_model import Query, Turn
 
 #: Vehicles that are shown, and the length of one as a share of the picture's shorter side.
 KINDS, LENGTH = ("sedan", "coupe", "estate car", "muscle car"), 0.3
+#: Lengths of vehicles in adaptive probes, pixels.
+LENGTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
 #: Pixels of a picture from which vehicles are cut.
 _SOURCE = 896
 #: The outermost part of a picture, as a share of its side.
@@ -75,14 +77,11 @@ class EmptyStreet:
     side: int
     pixels: int = 24
 
-    def chance(self, name: str) -> float:
-        """A number in [0, 1) that depends on a name and the number of the pair."""
-        return float(Stream(0, "check", name).uniform(np.array([self.number]), 1)[0, 0])
-
     @property
     def inside(self) -> tuple[float, float]:
         """A place away from the edges, as shares of the picture's width and height."""
-        return 0.3 + 0.4 * self.chance("u"), 0.3 + 0.4 * self.chance("v")
+        u, v = (float(Stream(0, "check", name).uniform(np.array([self.number]), 1)[0, 0]) for name in "uv")
+        return 0.3 + 0.4 * u, 0.3 + 0.4 * v
 
     def empty(self, shape: tuple[float, float] = (1, 1), other: int = 0) -> np.ndarray:
         """The street without a vehicle.
@@ -301,8 +300,7 @@ def _changed(pair: Pair, change: Callable[[Query], dict[str, Any]]) -> Pair:
 
 def system_text(stage: EmptyStreet) -> Pair:
     """A fact in the system's message."""
-    pair = _sold(stage, "system-text")
-    return _changed(pair, lambda query: {"turns": (Turn("system", _fact(query)),)})
+    return _changed(_sold(stage, "system-text"), lambda query: {"turns": (Turn("system", _fact(query)),)})
 
 
 def user_text(stage: EmptyStreet) -> Pair:
@@ -312,12 +310,12 @@ def user_text(stage: EmptyStreet) -> Pair:
 
 def earlier_turn(stage: EmptyStreet) -> Pair:
     """A picture in an earlier message than the question."""
-
-    def earlier(query: Query) -> dict[str, Any]:
-        turns = Turn("user", "Here is a picture.", query.pictures), Turn("assistant", "I see it.")
-        return {"turns": turns, "pictures": ()}
-
-    return _changed(_is_there(stage, "earlier-turn", stage.inside), earlier)
+    pair = _is_there(stage, "earlier-turn", stage.inside)
+    seen = Turn("assistant", "I see it.")
+    return _changed(
+        pair,
+        lambda query: {"turns": (Turn("user", "Here is a picture.", query.pictures), seen), "pictures": ()},
+    )
 
 
 def behind_words(stage: EmptyStreet) -> Pair:

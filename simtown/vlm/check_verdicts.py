@@ -20,6 +20,7 @@ import numpy as np
 from scipy import special
 
 from simtown.complexity.intervals import paired_difference
+from simtown.vlm.check_probes import LENGTHS, PROBES
 
 #: Pairs after which a probe is judged.
 LOOKS = (4, 6, 8, 12, 16, 24)
@@ -35,6 +36,8 @@ DELIVERED, NOT_DELIVERED, CANNOT_TELL = "delivered", "not delivered", "cannot te
 #: By how much twice the log-likelihood may fall within a 95 % interval: more than 3.84, since there are few
 #: answers; and the log spread of a threshold.
 _DROP, _SPREAD = 5.0, 0.25
+#: The least and the largest threshold that is considered, pixels.
+_ENDS = 1.0, 512.0
 
 
 class PairRow(NamedTuple):
@@ -83,15 +86,12 @@ class Verdict(msgspec.Struct, kw_only=True):
     p: float = 1.0
 
 
-def judge(
-    verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]], lengths: Mapping[str, int]
-) -> None:
+def judge(verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]]) -> None:
     """Fill the shares of all verdicts, and give a verdict where the tests allow one.
 
     Args:
         verdicts: of all probes; one that is not CANNOT_TELL keeps its verdict.
         rows: the pairs of each probe by its name.
-        lengths: how many each may ask about, which share the level of *delivered*.
     """
     judged = [own for own in verdicts if rows.get(own.probe)]
     tests = [[sum(row.test) for row in rows[own.probe]] for own in judged]
@@ -107,14 +107,15 @@ def judge(
         own.test = test.count(2) / own.pairs
         own.control = control.count(2) / own.pairs if all(row.control for row in rows[own.probe]) else nan
         own.difference = own.control - own.test
-        choices = rows[own.probe][0].choices
+        choices, is_adaptive = rows[own.probe][0].choices, PROBES[own.probe].is_adaptive
+        level = _DELIVERED_LEVEL / (len(LENGTHS) if is_adaptive else 1)  # for all lengths together
         beyond, of_control = (sum(right) * choices - 2 * own.pairs for right in (test, control))
         is_half = own.control > 0 and 2 * beyond <= of_control
         if own.verdict != CANNOT_TELL:
             continue
         if own.pairs >= MANY and p < _LOST_LEVEL and is_half:
             own.verdict = NOT_DELIVERED
-        elif _by_guessing(sum(test), 2 * own.pairs, choices) < _DELIVERED_LEVEL / lengths[own.probe]:
+        elif _by_guessing(sum(test), 2 * own.pairs, choices) < level:
             own.verdict = DELIVERED
 
 
@@ -155,7 +156,7 @@ def correct(chances: Sequence[float], tables: Sequence[Mapping[Any, float]]) -> 
     order = np.argsort(chances, kind="stable")
     possible = [[0.0, *table.values()] for table in tables]
     sums = [
-        sum(own[bisect_right(own, chances[place]) - 1] for own in (possible[other] for other in order[rank:]))
+        sum(own[bisect_right(own, chances[place]) - 1] for own in map(possible.__getitem__, order[rank:]))
         for rank, place in enumerate(order)
     ]
     result = np.ones(len(order))
@@ -195,9 +196,9 @@ class Smallest(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        if self.low == 0:
+        if self.low == _ENDS[0]:
             return f"at most {self.high:.0f} pixels"
-        if self.high == float("inf"):
+        if self.high == _ENDS[1]:
             return f"over {self.low:.0f} pixels"
         return f"{self.pixels:.0f} pixels ({self.low:.0f} to {self.high:.0f})"
 
@@ -210,13 +211,11 @@ def smallest_seen(pixels: Sequence[int], right: Sequence[bool]) -> Smallest:
         right: (n,) whether the answer was right.
 
     Returns:
-        Ends of the interval are 0 and infinity if they lie beyond all lengths.
+        The length with its interval, within _ENDS.
     """
-    grid = np.geomspace(1.0, 512.0, 181)
+    grid = np.geomspace(*_ENDS, 181)
     seen = special.expit(np.log(np.asarray(pixels, float) / grid[:, None]) / _SPREAD)
     chance = 0.5 + 0.47 * seen  # a few replies are wrong however large a vehicle is
     likelihood = np.log(np.where(np.asarray(right), chance, 1 - chance)).sum(axis=1)
     inside = grid[2 * (likelihood.max() - likelihood) <= _DROP]
-    low = 0.0 if inside[0] == grid[0] else float(inside[0])
-    high = float("inf") if inside[-1] == grid[-1] else float(inside[-1])
-    return Smallest(float(grid[likelihood.argmax()]), low, high)
+    return Smallest(grid[likelihood.argmax()], inside[0], inside[-1])
