@@ -38,7 +38,7 @@ FIRST = 4000
 
 
 def main() -> None:
-    args = options(__doc__, repeats=200, served=5, faults="", out="check.csv")
+    args = options(__doc__, repeats=200, served=1, faults="", out="check.csv")
     rows = Rows(Path(args.out), f"{args.repeats} batteries a row; {machine('numpy', 'scipy')}", "fault")
     draw_once()
     cases = {name: [name] for name in FAULTS} | {" + ".join(two): two for two in PAIRS}

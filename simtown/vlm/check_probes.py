@@ -2,8 +2,8 @@
 
 A probe asks two questions with the same words whose pictures differ in one thing, and whose right answers
 therefore differ. Whoever gets the pictures as they were sent can solve both; whoever does not get the
-difference answers both alike, and solves one by luck. Beside each pair stands a control, a pair that needs
-the same sight and not the thing in question.
+difference answers both alike, or guesses. Beside each pair stands a control, a pair that needs the same sight
+and not the thing in question.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LENGTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
 _SOURCE = 896
 #: The outermost part of a picture, as a share of its side.
 _EDGE = 0.06
-#: Paints that are equally bright: without colour nothing tells them apart.
+#: Paints that are about equally bright: without colour nothing tells them apart; and greys.
 _PAINTS, _GREYS = ("red", "blue", "green"), ("white", "black", "grey")
 _WHERE = "Is there a vehicle in the picture?"
 _ANY = "Is there a vehicle in any of the pictures?"
