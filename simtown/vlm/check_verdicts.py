@@ -1,9 +1,9 @@
 """Verdicts of ``simtown check``: whether a probe's difference reaches the model.
 
 Without the difference both questions of a pair get one answer, or each a guess: at most a quarter of the
-pairs are solved, a ninth where there are three answers to choose among. So a probe is *delivered* if more answers are right
-than guesses (an exact binomial test), and *not delivered* if fewer pairs are solved than of the control
-(Fisher's exact test), and beyond guesses at most half as many answers are right.
+pairs are solved, a ninth where there are three answers to choose among. So a probe is *delivered* if more
+answers are right than guesses (an exact binomial test), and *not delivered* if fewer pairs are solved than of
+the control (Fisher's exact test), and beyond guesses at most half as many answers are right.
 Both tests are made after each number of pairs in LOOKS alone, at a level for all of them together.
 """
 
