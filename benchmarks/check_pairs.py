@@ -8,13 +8,27 @@ from machine import options
 from PIL import Image, ImageDraw, ImageFont
 
 from simtown.vlm.check_battery import SIDE
-from simtown.vlm.check_page import beside, middle
+from simtown.vlm.check_page import middle
 from simtown.vlm.check_probes import PROBES, EmptyStreet
 
 #: Pixels of a picture's height, of a column, and of the words above a pair.
 HEIGHT, COLUMN, WORDS = 96, 640, 22
 #: Pixels of the middle that is shown of probes with a small vehicle.
 MIDDLE = 64
+
+
+def beside(pictures, height):
+    """Pictures beside each other, of one height."""
+    small = []
+    for picture in pictures:
+        image = Image.fromarray(picture)
+        small.append(image.resize((max(1, round(image.width * height / image.height)), height)))
+    row = Image.new("RGB", (sum(own.width + 4 for own in small) - 4, height), "white")
+    x = 0
+    for own in small:
+        row.paste(own, (x, 0))
+        x += own.width + 4
+    return row
 
 
 def cell(name, probe, font):
@@ -27,7 +41,9 @@ def cell(name, probe, font):
         rows.append((query.gold.answer, beside(pictures, HEIGHT) if pictures else None))
     result = Image.new("RGB", (COLUMN, HEIGHT + 2 * WORDS + 16), "white")
     draw = ImageDraw.Draw(result)
-    draw.text((0, 0), f"{name}: {probe.about}", "black", font)
+    choices = query.gold.choices
+    among = f" ({', '.join(choices)})" if len(choices) > 2 else ""
+    draw.text((0, 0), f"{name}: {probe.about}{among}", "black", font)
     x = 0
     for answer, shown in rows:
         draw.text((x, WORDS), f"“{answer}”", "#625f68", font)

@@ -208,10 +208,10 @@ def perceive(messages, acuity):
         return "horizontal" if is_wide else "vertical"
     if "wider than" in text:
         return "wider" if is_wide else "higher"
-    red, green, blue = pictures[0].rgb[pictures[0].mask > 127].mean(axis=0)
+    rgb = pictures[0].rgb[pictures[0].mask > 127].mean(axis=0)
     if "red or blue" in text:
-        return None if abs(red - blue) < 40 else "red" if red > blue else "blue"
-    return "white" if red + green + blue > 3 * 128 else "black"
+        return None if np.ptp(rgb) < 40 else ("red", "green", "blue")[rgb.argmax()]
+    return ("black", "grey", "white")[np.searchsorted((128, 170), rgb.mean())]
 
 
 def box_of(mask, acuity):
@@ -254,9 +254,9 @@ class Eye:
             self.kept[sent] = self.see(messages)
         seen, place, read = self.kept[sent]
         luck = Random(f"{self.seed}:{place}")
-        guess = choices[luck.random() < 0.5]
+        guess = luck.choice(choices)
         if self.flips and self.noise.random() < self.flips:
-            return choices[self.noise.random() < 0.5], read
+            return self.noise.choice(choices), read
         return guess if seen is None or luck.random() < self.lapses else seen, read
 
     def see(self, messages):
@@ -340,9 +340,9 @@ def decoded(png):
 
 
 def choices_of(text):
-    """The two answers that a question names, in their order."""
-    listed = re.search(r"Answer with one of: (.*?), (.*)\.", text)
-    return (listed[1], listed[2]) if listed else ("yes", "no")
+    """The answers that a question names, in their order."""
+    listed = re.search(r"Answer with one of: (.*)\.", text)
+    return listed[1].split(", ") if listed else ("yes", "no")
 
 
 #: Pictures that arrived, by their shape and pixels.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
 from simtown.language.words.replies import score_reply
-from simtown.vlm.check_probes import PROBES, EmptyStreet, Pair, Probe
+from simtown.vlm.check_probes import LENGTHS, PROBES, EmptyStreet, Pair, Probe
 from simtown.vlm.check_verdicts import (
     CANNOT_TELL,
     DELIVERED,
@@ -31,8 +30,8 @@ from simtown.vlm.vision_model import Query, Said, VisionModel, normalise
 SIDE = 448
 #: Questions that are asked again, one at a time.
 REPEATED = 8
-#: Lengths of vehicles in adaptive probes, and the place of the first.
-_LENGTHS, _FIRST = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96), 3
+#: The place of the first length of adaptive probes.
+_FIRST = 3
 #: Shares of the pairs of a length that are solved if it is seen, and that are not if it is not seen.
 _SEEN, _UNSEEN = 0.75, 0.45
 #: Pairs of an adaptive probe at a new length.
@@ -107,14 +106,14 @@ class Battery:
             return None if first is None or second is None else (first, second)
 
         return [
-            PairRow(both, answers(control), pixels)
+            PairRow(both, answers(control), pixels, len(test[0].gold.choices))
             for test, control, pixels in self.pairs.get(name, ())
             if (both := answers(test))
         ]
 
     def length(self, name: str) -> int:
         """The length of a probe's next vehicles."""
-        return next_length(self.every_row(name)) if PROBES[name].is_adaptive else _LENGTHS[_FIRST]
+        return next_length(self.every_row(name)) if PROBES[name].is_adaptive else LENGTHS[_FIRST]
 
     def rows(self, name: str) -> list[PairRow]:
         """The pairs of a probe with vehicles of its length."""
@@ -127,10 +126,11 @@ class Battery:
 
     def is_open(self, name: str) -> bool:
         """Whether more pairs of a probe may tell: it is undecided, and its control is solved at times."""
-        rows = self.rows(name)
-        if name in self.pairs and not self.every_row(name):  # all were refused
+        if self.verdicts[name].verdict != CANNOT_TELL:
             return False
-        return self.verdicts[name].verdict == CANNOT_TELL and len(rows) < LOOKS[-1] and not is_too_hard(rows)
+        rows = self.rows(name)
+        is_refused = name in self.pairs and not self.every_row(name)
+        return not is_refused and len(rows) < LOOKS[-1] and not is_too_hard(rows)
 
     def is_suspect(self, name: str) -> bool:
         """Whether a probe is in doubt, or still looks for its length."""
@@ -154,7 +154,8 @@ def ask_battery(
     battery, shuffle = Battery(model, most - REPEATED - 1), random.Random(0).shuffle
     if like:
         battery.pairs = {name: [*pairs] for name, pairs in like.pairs.items()}
-        battery.ask([query for key, query in like.queries.items() if not is_again(key)], bar)
+        once = [query for key, query in like.queries.items() if not key.startswith((_AGAIN, _BLIND))]
+        battery.ask(once, bar)
     given_up = {name for name, probe in PROBES.items() if not battery.may_hold(probe)}
     while True:
         battery.judge()
@@ -189,17 +190,20 @@ def next_length(rows: Sequence[PairRow]) -> int:
     They are seen if the control is solved, or the probe where the control was not asked.
     """
     shares: dict[int, float] = {}
+    largest = max((row.pixels for row in rows), default=0)
     for pixels in {row.pixels for row in rows}:
         own = [row for row in rows if row.pixels == pixels]
         share = sum(all(row.control or row.test) for row in own) / len(own)
-        is_known = share >= _SEEN or all(row.control for row in own)
+        # two unlucky pairs must not lead to larger vehicles than any before
+        is_enough = pixels < largest or len(own) >= LOOKS[0]
+        is_known = share >= _SEEN or (is_enough and all(row.control for row in own))
         shares[pixels] = share if is_known else _SEEN - 0.01
-    place = _LENGTHS.index(min(shares, default=_LENGTHS[_FIRST]))
-    if shares.get(_LENGTHS[place], 0) >= _SEEN:
-        return _LENGTHS[max(place - 2, 0)]
-    while shares.get(_LENGTHS[place], 1) <= _UNSEEN and place + 1 < len(_LENGTHS):
+    place = LENGTHS.index(min(shares, default=LENGTHS[_FIRST]))
+    if shares.get(LENGTHS[place], 0) >= _SEEN:
+        return LENGTHS[max(place - 2, 0)]
+    while shares.get(LENGTHS[place], 1) <= _UNSEEN and place + 1 < len(LENGTHS):
         place += 1
-    return _LENGTHS[place]
+    return LENGTHS[place]
 
 
 def ask_again(battery: Battery, bar: Any) -> None:
@@ -211,11 +215,6 @@ def ask_again(battery: Battery, bar: Any) -> None:
         battery.ask([replace(battery.queries[key], key=f"{_AGAIN}{key}")], bar)
     for key in keys[:1]:
         battery.ask([replace(battery.queries[key], key=f"{_BLIND}{key}", pictures=())], bar)
-
-
-def is_again(key: str) -> bool:
-    """Whether a key is that of a question of :func:`ask_again`."""
-    return key.startswith((_AGAIN, _BLIND))
 
 
 def finish(battery: Battery) -> None:
@@ -234,13 +233,12 @@ def _repeat(battery: Battery) -> Verdict:
     """Whether the same question gets the same reply, with others and alone."""
     own = Verdict(probe="repeat", about="the same reply to the same question")
     again = [key for key in battery.said if key.startswith(_AGAIN)]
-    said = [(battery.said[key].text, battery.said[key.removeprefix(_AGAIN)].text) for key in again]
-    differing = sum(one != other for one, other in said)
-    own.pairs, own.test = len(said), 1 - differing / max(len(said), 1)
+    differing = sum(battery.said[key].text != battery.said[key.removeprefix(_AGAIN)].text for key in again)
+    own.pairs, own.test = len(again), 1 - differing / max(len(again), 1)
     if differing:
         own.verdict = NOT_DELIVERED
-        own.found = f"{differing} of {len(said)} replies differ when asked again alone, at temperature 0"
-    elif said:
+        own.found = f"{differing} of {len(again)} replies differ when asked again alone, at temperature 0"
+    elif again:
         own.verdict = DELIVERED
     return own
 
@@ -248,39 +246,40 @@ def _repeat(battery: Battery) -> Verdict:
 def _tokens(battery: Battery) -> Verdict:
     """Whether a picture takes tokens, where the server counts them."""
     own = Verdict(probe="tokens", about="tokens for a picture")
-    read = {name: _median_read(battery, name) for name in (_BLIND, "sight:", "small:", "resolution:")}
+    sides = {"small:": SIDE // 2, "sight:": SIDE, "resolution:": SIDE * 2}
+    read = {
+        name: median([said.read for key, said in battery.said.items() if key.startswith(name)] or [0])
+        for name in (_BLIND, *sides)
+    }
     without = read[_BLIND]
     if not (without and read["sight:"]):
         own.found = "the model does not say how many tokens it read"
         return own
     own.verdict = DELIVERED if read["sight:"] > without else NOT_DELIVERED
     own.found = f"a question takes {without:,.0f} without a picture"
-    for name, side in (("small:", SIDE // 2), ("sight:", SIDE), ("resolution:", SIDE * 2)):
+    for name, side in sides.items():
         own.found += f", {read[name]:,.0f} with one of {side} × {side}" if read[name] else ""
     return own
-
-
-def _median_read(battery: Battery, name: str) -> float:
-    """Tokens that questions took whose keys begin with a name."""
-    return median([said.read for key, said in battery.said.items() if key.startswith(name)] or [0])
 
 
 def _found(battery: Battery, own: Verdict, probe: Probe, rows: Sequence[PairRow]) -> str:
     """What a probe found, in words."""
     if not battery.may_hold(probe):
         return f"the model takes no {'messages before it' if 'turns' in probe.needs else 'second picture'}"
-    refusals = Counter(
-        said.problem
-        for test, _, _ in battery.pairs.get(own.probe, [])
-        for query in test
-        if (said := battery.said[query.key]).refused
-    )
-    if refusals:
-        return f"refused: {refusals.most_common(1)[0][0]:.160}"
+    said, pairs = battery.said, battery.pairs.get(own.probe, [])
+    refused = [said[query.key] for test, *_ in pairs for query in test if said[query.key].refused]
+    if refused:
+        return f"refused: {refused[0].problem:.160}"
     words = ""
     if own.verdict == NOT_DELIVERED:
-        both_wrong = sum(not any(row.test) for row in rows)
-        words = probe.reversed if probe.reversed and both_wrong > len(rows) / 2 else probe.lost
+        # of three colours the first two may be exchanged
+        exchanged = [
+            score_reply(said[first.key].text, second.gold) and score_reply(said[second.key].text, first.gold)
+            for (first, second), *_ in pairs
+            if second.gold.answer == second.gold.choices[1]
+        ]
+        is_reversed = probe.reversed and 2 * sum(exchanged) > len(exchanged)
+        words = probe.reversed if is_reversed else probe.lost
     elif own.verdict == CANNOT_TELL and rows:
         few = own.control < 0.5
         words = "the model solves too few of the controls" if few else "undecided: a part may be lost"

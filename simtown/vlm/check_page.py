@@ -6,22 +6,21 @@ import html
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
-from io import BytesIO
 
 import numpy as np
-from PIL import Image
 
 from simtown.core.tables import Table
 from simtown.datasets.showing.gallery import assemble, base_style
 from simtown.probes.model_names import without_folders
+from simtown.render.masks import picture_file
 from simtown.vlm.check_battery import Battery
 from simtown.vlm.check_probes import PROBES
 from simtown.vlm.check_run import CheckReport, notes
 from simtown.vlm.check_verdicts import CANNOT_TELL, DELIVERED, LOOKS, NOT_DELIVERED, Verdict
 from simtown.vlm.vision_model import Query
 
-#: Pixels of a picture's height on the page, twice what is shown.
-_THUMB = 56
+#: Pixels of a side of a picture's middle on the page, and of a picture that are one pixel there.
+_THUMB, _COARSE = 56, 4
 _CLASSES = {DELIVERED: "delivered", NOT_DELIVERED: "lost", CANNOT_TELL: "unsure"}
 _NOTE = (
     "A pair is solved if both of its questions, which have the same words and different answers, are "
@@ -120,39 +119,20 @@ def _interval(own: Verdict) -> str:
 def _pair(battery: Battery, name: str) -> str:
     """The pictures of a probe's first pair."""
     pairs = battery.pairs.get(name)
-    is_small = name in PROBES and PROBES[name].is_adaptive
-    return " ".join(_thumbnail(query, is_small) for query in pairs[0][0]) if pairs else ""
+    return " ".join(_thumbnail(query, PROBES[name].is_adaptive) for query in pairs[0][0]) if pairs else ""
 
 
 def _thumbnail(query: Query, is_small: bool) -> str:
-    """The pictures of a question in a row, or their middle; its right answer, if it has none."""
-    pictures = [picture for turn in query.messages for picture in turn.pictures]
-    if is_small:
-        pictures = [middle(picture) for picture in pictures]
-    answer = _escape(query.gold.answer)
-    if not pictures:
-        return f"“{answer}”"
-    content = BytesIO()
-    beside(pictures).save(content, "WEBP", quality=80)
-    encoded = b64encode(content.getvalue()).decode()
-    return f'<img src="data:image/webp;base64,{encoded}" alt="{answer}" title="{answer}">'
+    """The pictures of a question, or their middle; its right answer, if it has none."""
+    answer, shown = _escape(query.gold.answer), ""
+    for picture in (own for turn in query.messages for own in turn.pictures):
+        pixels = middle(picture) if is_small else picture[::_COARSE, ::_COARSE]
+        encoded = b64encode(picture_file(pixels, "WEBP", quality=80)).decode()
+        shown += f'<img src="data:image/webp;base64,{encoded}" alt="{answer}" title="{answer}">'
+    return shown or f"“{answer}”"
 
 
 def middle(picture: np.ndarray, side: int = _THUMB) -> np.ndarray:
     """The middle of a picture."""
     top, left = ((length - side) // 2 for length in picture.shape[:2])
     return picture[top : top + side, left : left + side]
-
-
-def beside(pictures: Sequence[np.ndarray], height: int = _THUMB) -> Image.Image:
-    """Pictures beside each other, of one height."""
-    small = []
-    for picture in pictures:
-        image = Image.fromarray(picture)
-        small.append(image.resize((max(1, round(image.width * height / image.height)), height)))
-    row = Image.new("RGB", (sum(own.width + 4 for own in small) - 4, height), "white")
-    x = 0
-    for own in small:
-        row.paste(own, (x, 0))
-        x += own.width + 4
-    return row

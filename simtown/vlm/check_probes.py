@@ -2,8 +2,8 @@
 
 A probe asks two questions with the same words whose pictures differ in one thing, and whose right answers
 therefore differ. Whoever gets the pictures as they were sent can solve both; whoever does not get the
-difference answers both alike, and solves one by luck. Beside each pair stands a control, a pair that needs
-the same sight and not the thing in question.
+difference answers both alike, or guesses. Beside each pair stands a control, a pair that needs the same sight
+and not the thing in question.
 """
 
 from __future__ import annotations
@@ -26,10 +26,14 @@ from simtown.vlm.vision_model import Query, Turn
 
 #: Vehicles that are shown, and the length of one as a share of the picture's shorter side.
 KINDS, LENGTH = ("sedan", "coupe", "estate car", "muscle car"), 0.3
+#: Lengths of vehicles in adaptive probes, pixels.
+LENGTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
 #: Pixels of a picture from which vehicles are cut.
 _SOURCE = 896
 #: The outermost part of a picture, as a share of its side.
 _EDGE = 0.06
+#: Paints that are about equally bright: without colour nothing tells them apart; and greys.
+_PAINTS, _GREYS = ("red", "blue", "green"), ("white", "black", "grey")
 _WHERE = "Is there a vehicle in the picture?"
 _ANY = "Is there a vehicle in any of the pictures?"
 
@@ -73,14 +77,11 @@ class EmptyStreet:
     side: int
     pixels: int = 24
 
-    def chance(self, name: str) -> float:
-        """A number in [0, 1) that depends on a name and the number of the pair."""
-        return float(Stream(0, "check", name).uniform(np.array([self.number]), 1)[0, 0])
-
     @property
     def inside(self) -> tuple[float, float]:
         """A place away from the edges, as shares of the picture's width and height."""
-        return 0.3 + 0.4 * self.chance("u"), 0.3 + 0.4 * self.chance("v")
+        u, v = (float(Stream(0, "check", name).uniform(np.array([self.number]), 1)[0, 0]) for name in "uv")
+        return 0.3 + 0.4 * u, 0.3 + 0.4 * v
 
     def empty(self, shape: tuple[float, float] = (1, 1), other: int = 0) -> np.ndarray:
         """The street without a vehicle.
@@ -90,7 +91,7 @@ class EmptyStreet:
             other: of another stretch of it.
         """
         width, height = (round(self.side * share) for share in shape)
-        return street(self.number + 17 * other, width, height)
+        return street(self.number + 17 * other + 3 * self.pixels, width, height)
 
     def shown(
         self,
@@ -124,15 +125,18 @@ class EmptyStreet:
         ground.paste(vehicle, (x, y), vehicle)
         return np.asarray(ground)
 
-    def pair(self, name: str, question: str, by_answer: Mapping[str, Any]) -> Pair:
+    def pair(
+        self, name: str, question: str, by_answer: Mapping[str, Any], choices: tuple[str, ...] = ()
+    ) -> Pair:
         """A question that is asked twice.
 
         Args:
             name: that begins the keys.
             question: its words.
             by_answer: for each of the two answers the picture, or the pictures.
+            choices: all answers that the question may have; by default these two.
         """
-        choices = tuple(by_answer)
+        choices = choices or tuple(by_answer)
         kind = "truth" if "yes" in choices else "group"
         text = prompt(question, kind, choices)
         queries = []
@@ -170,7 +174,8 @@ def _one_of_three(name: str, place: int) -> Callable[[EmptyStreet], Pair]:
         empty = tuple(stage.empty(other=other) for other in range(3))
         shown = list(empty)
         shown[place] = replace(stage, number=stage.number + 17 * place).shown()
-        return stage.pair(name, _ANY, {"yes": tuple(shown), "no": empty})
+        pair = stage.pair(name, _ANY, {"yes": tuple(shown), "no": empty})
+        return pair[0], replace(pair[1], key=f"none-of-three:{stage.number}")
 
     return make
 
@@ -223,36 +228,47 @@ def aspect(stage: EmptyStreet) -> Pair:
     return stage.pair("aspect", question, shown)
 
 
-def _painted(stage: EmptyStreet, name: str, paints: tuple[str, str], words: str, **how: Any) -> Pair:
-    """A vehicle in one of two colours."""
-    shown = {paint: stage.shown(paint=paint, **how) for paint in paints}
-    return stage.pair(name, f"Which colour has the {words}, {' or '.join(paints)}?", shown)
+def _painted(stage: EmptyStreet, name: str, paints: tuple[str, ...], words: str, **how: Any) -> Pair:
+    """A vehicle in one of some colours, and in the next: each colour is the right answer equally often."""
+    first = stage.number % len(paints)
+    shown = {paint: stage.shown(paint=paint, **how) for paint in (2 * paints)[first : first + 2]}
+    return stage.pair(name, f"Which colour has the {words}, {' or '.join(paints)}?", shown, paints)
 
 
 def colour(stage: EmptyStreet) -> Pair:
-    """A red vehicle, or a blue one."""
-    return _painted(stage, "colour", ("red", "blue"), "vehicle")
+    """A vehicle in two of _PAINTS."""
+    return _painted(stage, "colour", _PAINTS, "vehicle")
 
 
 def small_colour(stage: EmptyStreet) -> Pair:
-    """A small vehicle that is red or blue."""
-    return _painted(stage, "detail", ("red", "blue"), "small vehicle", length=stage.pixels)
+    """A small vehicle in two of _PAINTS."""
+    return _painted(stage, "detail", _PAINTS, "small vehicle", length=stage.pixels)
+
+
+def grey(stage: EmptyStreet) -> Pair:
+    """A vehicle in two of _GREYS."""
+    return _painted(stage, "grey", _GREYS, "vehicle")
 
 
 def small_grey(stage: EmptyStreet) -> Pair:
-    """A small vehicle that is white or black."""
-    return _painted(stage, "grey", ("white", "black"), "small vehicle", length=stage.pixels)
+    """A small vehicle in two of _GREYS."""
+    return _painted(stage, "small-grey", _GREYS, "small vehicle", length=stage.pixels)
+
+
+def _tiny(stage: EmptyStreet, name: str, place: tuple[float, float]) -> Pair:
+    """A vehicle of the size of _EDGE, or the empty street of :func:`sight`."""
+    return _is_there(stage, name, place, length=_EDGE * stage.side, ratio=1.0)[0], sight(stage)[1]
 
 
 def edges(stage: EmptyStreet) -> Pair:
     """A vehicle in the outermost part of a picture, at each of its sides in turn; or none."""
     place = [(0.0, 0.4), (1.0, 0.6), (0.6, 0.0), (0.4, 1.0)][stage.number % 4]
-    return _is_there(stage, "edges", place, length=_EDGE * stage.side, ratio=1.0)
+    return _tiny(stage, "edges", place)
 
 
 def inside(stage: EmptyStreet) -> Pair:
     """The same vehicle further inside."""
-    return _is_there(stage, "inside", stage.inside, length=_EDGE * stage.side, ratio=1.0)
+    return _tiny(stage, "inside", stage.inside)
 
 
 def small_in_large(stage: EmptyStreet) -> Pair:
@@ -284,8 +300,7 @@ def _changed(pair: Pair, change: Callable[[Query], dict[str, Any]]) -> Pair:
 
 def system_text(stage: EmptyStreet) -> Pair:
     """A fact in the system's message."""
-    pair = _sold(stage, "system-text")
-    return _changed(pair, lambda query: {"turns": (Turn("system", _fact(query)),)})
+    return _changed(_sold(stage, "system-text"), lambda query: {"turns": (Turn("system", _fact(query)),)})
 
 
 def user_text(stage: EmptyStreet) -> Pair:
@@ -295,12 +310,12 @@ def user_text(stage: EmptyStreet) -> Pair:
 
 def earlier_turn(stage: EmptyStreet) -> Pair:
     """A picture in an earlier message than the question."""
-
-    def earlier(query: Query) -> dict[str, Any]:
-        turns = Turn("user", "Here is a picture.", query.pictures), Turn("assistant", "I see it.")
-        return {"turns": turns, "pictures": ()}
-
-    return _changed(_is_there(stage, "earlier-turn", stage.inside), earlier)
+    pair = _is_there(stage, "earlier-turn", stage.inside)
+    seen = Turn("assistant", "I see it.")
+    return _changed(
+        pair,
+        lambda query: {"turns": (Turn("user", "Here is a picture.", query.pictures), seen), "pictures": ()},
+    )
 
 
 def behind_words(stage: EmptyStreet) -> Pair:
@@ -364,7 +379,7 @@ PROBES = {
         "the shape of things", aspect, "pictures are stretched to one shape",
         "pictures are stretched to one shape, or width and height are exchanged", quarter_turn,
     ),
-    "colour": Probe("colours", colour, "they are lost", "red and blue are exchanged"),
+    "colour": Probe("colours", colour, "they are lost", "red and blue are exchanged", grey),
     "edges": Probe("the outer parts of a picture", edges, "they are cut off", control=inside),
     "resolution": Probe(
         "the size that was sent", small_in_large, "large pictures are made smaller",

@@ -47,7 +47,7 @@ def compare(first: Battery, second: Battery) -> list[dict[str, Any]]:
         found = paired_difference(right, others, np.arange(len(queries)) // 2)
         same = np.mean([_reply(query, one) == _reply(query, other) for query, one, other in replies])
         scored = [(one.scores, other.scores) for _, one, other in replies if one.scores and other.scores]
-        apart = [np.abs(_logprobs(one) - _logprobs(other)).mean() for one, other in scored]
+        apart = [np.abs(np.subtract(*special.log_softmax(both, axis=1))).mean() for both in scored]
         kept = {key: found[key] for key in ("difference", "low", "high", "n", "p")}
         logprob = np.mean(apart) if apart else None
         records.append({"probe": name, "same": same, **kept, "logprob": logprob})
@@ -63,12 +63,6 @@ def _answer(query: Query, said: Said) -> str | None:
 def _reply(query: Query, said: Said) -> str:
     """The answer of a reply, or the whole reply if it gives none."""
     return _answer(query, said) or said.text
-
-
-def _logprobs(scores: Sequence[float]) -> np.ndarray:
-    """Log-probabilities among the answers."""
-    values = np.asarray(scores)
-    return np.asarray(values - special.logsumexp(values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +91,7 @@ class CheckReport:
     @property
     def lost(self) -> list[str]:
         """The probes of which something is not delivered."""
-        every = (own for battery in self.batteries.values() for own in battery.verdicts.values())
+        every = [own for battery in self.batteries.values() for own in battery.verdicts.values()]
         return [*dict.fromkeys(own.probe for own in every if own.verdict == NOT_DELIVERED)]
 
     @property
@@ -138,10 +132,12 @@ class CheckReport:
 
 def notes(battery: Battery) -> list[str]:
     """Remarks about the replies."""
-    every = [(battery.queries[key], said) for key, said in battery.said.items()]
-    unread = sum(_answer(query, said) is None for query, said in every if not said.refused)
-    cut = sum(said.finish.lower() in ("length", "max_tokens") for _, said in every)
-    thinks = sum(bool(said.reasoning) or "<think" in said.text for _, said in every)
+    every = battery.said.values()
+    unread = sum(
+        not said.refused and _answer(battery.queries[key], said) is None for key, said in battery.said.items()
+    )
+    cut = sum(said.finish.lower() in ("length", "max_tokens") for said in every)
+    thinks = sum(bool(said.reasoning) or "<think" in said.text for said in every)
     remarks = {
         f"{unread} replies have no answer that can be read": unread,
         f"{cut} replies were cut off: give more --max-tokens": cut,
@@ -152,21 +148,21 @@ def notes(battery: Battery) -> list[str]:
 
 def cost_lines(settings: CheckSettings) -> Iterator[str]:
     """Say beforehand what a check costs at most: questions, pictures, and their tokens."""
-    first = [
-        query
+    first = {
+        query.key: query
         for probe in PROBES.values()
-        for pair in (probe.test(EmptyStreet(0, SIDE)), probe.control(EmptyStreet(0, SIDE)))
-        for query in pair
-    ]
-    shapes = [picture.shape for query in {own.key: own for own in first}.values() for turn in query.messages
-              for picture in turn.pictures]  # fmt: skip
-    share = settings.queries / len({query.key for query in first})
-    yield f"At most {settings.queries} questions with about {len(shapes) * share:.0f} pictures."
-    rules = {
-        name: share * sum(rule(width, height) for height, width, _ in shapes) for name, rule in RULES.items()
+        for make in (probe.test, probe.control)
+        for query in make(EmptyStreet(0, SIDE))
     }
-    listed = ", ".join(f"{name} {tokens:,.0f}" for name, tokens in rules.items())
-    yield f"Tokens of the pictures at most, about: {listed}."
+    turns = [turn for query in first.values() for turn in query.messages]
+    shapes = [picture.shape for turn in turns for picture in turn.pictures]
+    share = settings.queries / len(first)
+    yield f"At most {settings.queries} questions with about {len(shapes) * share:.0f} pictures."
+    tokens = [
+        f"{name} {share * sum(rule(width, height) for height, width, _ in shapes):,.0f}"
+        for name, rule in RULES.items()
+    ]
+    yield f"Tokens of the pictures at most, about: {', '.join(tokens)}."
 
 
 def check_model(

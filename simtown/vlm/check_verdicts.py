@@ -1,14 +1,15 @@
 """Verdicts of ``simtown check``: whether a probe's difference reaches the model.
 
-Without the difference both questions of a pair get one answer, or each a guess: both are right as often as
-both are wrong, each in at most a quarter of the pairs. So a probe is *delivered* if more answers are right
-than guesses (an exact binomial test), and *not delivered* if fewer pairs are solved than of the control
-(Fisher's exact test), and beyond guesses at most half as many answers are right.
+Without the difference both questions of a pair get one answer, or each a guess: at most a quarter of the
+pairs are solved, a ninth where there are three answers to choose among. So a probe is *delivered* if more
+answers are right than guesses (an exact binomial test), and *not delivered* if fewer pairs are solved than of
+the control (Fisher's exact test), and beyond guesses at most half as many answers are right.
 Both tests are made after each number of pairs in LOOKS alone, at a level for all of them together.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cache
 from math import comb, nan
@@ -16,9 +17,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from simtown.complexity.intervals import paired_difference
+from simtown.vlm.check_probes import LENGTHS, PROBES
 
 #: Pairs after which a probe is judged.
 LOOKS = (4, 6, 8, 12, 16, 24)
@@ -34,6 +36,8 @@ DELIVERED, NOT_DELIVERED, CANNOT_TELL = "delivered", "not delivered", "cannot te
 #: By how much twice the log-likelihood may fall within a 95 % interval: more than 3.84, since there are few
 #: answers; and the log spread of a threshold.
 _DROP, _SPREAD = 5.0, 0.25
+#: The least and the largest threshold that is considered, pixels.
+_ENDS = 1.0, 512.0
 
 
 class PairRow(NamedTuple):
@@ -43,11 +47,13 @@ class PairRow(NamedTuple):
         test: whether its first question is answered rightly, and its second.
         control: the same of the control's questions; None if they were not asked.
         pixels: length of the vehicle, where a probe makes it smaller.
+        choices: answers that each question may have.
     """
 
     test: tuple[bool, bool]
     control: tuple[bool, bool] | None
     pixels: int
+    choices: int = 2
 
 
 class Verdict(msgspec.Struct, kw_only=True):
@@ -101,12 +107,15 @@ def judge(verdicts: Sequence[Verdict], rows: Mapping[str, Sequence[PairRow]]) ->
         own.test = test.count(2) / own.pairs
         own.control = control.count(2) / own.pairs if all(row.control for row in rows[own.probe]) else nan
         own.difference = own.control - own.test
-        is_half = own.control > 0 and 2 * (sum(test) - own.pairs) <= sum(control) - own.pairs
+        choices, is_adaptive = rows[own.probe][0].choices, PROBES[own.probe].is_adaptive
+        level = _DELIVERED_LEVEL / (len(LENGTHS) if is_adaptive else 1)  # for all lengths together
+        beyond, of_control = (sum(right) * choices - 2 * own.pairs for right in (test, control))
+        is_half = own.control > 0 and 2 * beyond <= of_control
         if own.verdict != CANNOT_TELL:
             continue
         if own.pairs >= MANY and p < _LOST_LEVEL and is_half:
             own.verdict = NOT_DELIVERED
-        elif _by_guessing(sum(test), 2 * own.pairs) < _DELIVERED_LEVEL:
+        elif _by_guessing(sum(test), 2 * own.pairs, choices) < level:
             own.verdict = DELIVERED
 
 
@@ -142,14 +151,12 @@ def correct(chances: Sequence[float], tables: Sequence[Mapping[Any, float]]) -> 
 
     Args:
         chances: (n,) the probability of each test.
-        tables: (n,) all probabilities that it can have.
+        tables: (n,) all probabilities that it can have, in ascending order.
     """
     order = np.argsort(chances, kind="stable")
+    possible = [[0.0, *table.values()] for table in tables]
     sums = [
-        sum(
-            max([own for own in tables[other].values() if own <= chances[place]], default=0)
-            for other in order[rank:]
-        )
+        sum(own[bisect_right(own, chances[place]) - 1] for own in map(possible.__getitem__, order[rank:]))
         for rank, place in enumerate(order)
     ]
     result = np.ones(len(order))
@@ -157,21 +164,21 @@ def correct(chances: Sequence[float], tables: Sequence[Mapping[Any, float]]) -> 
     return result
 
 
-@cache
-def _by_guessing(right: int, answers: int) -> float:
+def _by_guessing(right: int, answers: int, choices: int) -> float:
     """The probability that guesses are right so often."""
-    return float(stats.binom.sf(right - 1, answers, 0.5))
+    return float(special.bdtrc(right - 1, answers, 1 / choices))
 
 
 def is_doubtful(rows: Sequence[PairRow]) -> bool:
     """Whether answers could well be guesses, so that the control has to say why."""
-    return bool(rows) and _by_guessing(sum(sum(row.test) for row in rows), 2 * len(rows)) > _DOUBT
+    right = sum(sum(row.test) for row in rows)
+    return bool(rows) and _by_guessing(right, 2 * len(rows), rows[0].choices) > _DOUBT
 
 
 def is_too_hard(rows: Sequence[PairRow]) -> bool:
     """Whether a model that solves _ENOUGH of a probe's control would hardly solve so few of it."""
     solved = sum(row.control == (True, True) for row in rows)
-    return all(row.control for row in rows) and bool(stats.binom.cdf(solved, len(rows), _ENOUGH) < 0.05)
+    return all(row.control for row in rows) and bool(special.bdtr(solved, len(rows), _ENOUGH) < 0.05)
 
 
 def add_interval(own: Verdict, rows: Sequence[PairRow]) -> None:
@@ -189,9 +196,9 @@ class Smallest(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        if self.low == 0:
+        if self.low == _ENDS[0]:
             return f"at most {self.high:.0f} pixels"
-        if self.high == float("inf"):
+        if self.high == _ENDS[1]:
             return f"over {self.low:.0f} pixels"
         return f"{self.pixels:.0f} pixels ({self.low:.0f} to {self.high:.0f})"
 
@@ -204,13 +211,11 @@ def smallest_seen(pixels: Sequence[int], right: Sequence[bool]) -> Smallest:
         right: (n,) whether the answer was right.
 
     Returns:
-        Ends of the interval are 0 and infinity if they lie beyond all lengths.
+        The length with its interval, within _ENDS.
     """
-    grid = np.geomspace(1.0, 512.0, 181)
+    grid = np.geomspace(*_ENDS, 181)
     seen = special.expit(np.log(np.asarray(pixels, float) / grid[:, None]) / _SPREAD)
     chance = 0.5 + 0.47 * seen  # a few replies are wrong however large a vehicle is
     likelihood = np.log(np.where(np.asarray(right), chance, 1 - chance)).sum(axis=1)
     inside = grid[2 * (likelihood.max() - likelihood) <= _DROP]
-    low = 0.0 if inside[0] == grid[0] else float(inside[0])
-    high = float("inf") if inside[-1] == grid[-1] else float(inside[-1])
-    return Smallest(float(grid[likelihood.argmax()]), low, high)
+    return Smallest(grid[likelihood.argmax()], inside[0], inside[-1])

@@ -123,9 +123,20 @@ def test_pairs_differ_in_their_answer_and_in_what_is_sent(name):
             assert counts[0] == counts[1]
 
 
-def judged(test, control, name="order"):
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [("red and blue exchanged", "red and blue are exchanged"), ("without colour", "they are lost")],
+)
+def test_exchanged_colours_are_told_from_lost_ones(small, fault, words):
+    battery = ask_battery(SimulatedModel(Eye(FAULTS[fault].change, lapses=0)), QUESTIONS)
+    assert battery.verdicts["colour"].found == words
+
+
+def judged(test, control, name="order", choices=2):
     verdict = Verdict(probe=name, about="")
-    rows = [PairRow((both, both), (others, others), 12) for both, others in zip(test, control, strict=True)]
+    rows = [
+        PairRow((own, own), (other, other), 12, choices) for own, other in zip(test, control, strict=True)
+    ]
     judge([verdict], {name: rows})
     return verdict
 
@@ -143,6 +154,13 @@ def test_what_is_lost_is_told_from_what_is_hard():
     assert judged([False] * MANY, [False] * MANY).verdict == CANNOT_TELL
 
 
+def test_guesses_among_more_answers_are_right_less_often():
+    half = [True] * 13 + [False] * 11
+    assert judged(half, half).verdict == CANNOT_TELL
+    assert judged(half, half, choices=3).verdict == DELIVERED
+    assert judged(half, half, "detail", choices=3).verdict == CANNOT_TELL  # many lengths share its level
+
+
 def test_tests_that_can_show_nothing_cost_the_others_nothing():
     idle, telling = {(4, 0): 1.0}, {(8, 0): 0.001, (7, 0): 0.01, (6, 0): 0.5}
     assert correct([0.001, 1.0, 1.0], [telling, idle, idle]).tolist() == [0.001, 1, 1]
@@ -156,6 +174,8 @@ def rows_of(pixels, test, control):
 
 def test_vehicles_become_smaller_until_they_are_not_seen():
     assert next_length([]) == 12
+    assert next_length(rows_of(12, [False] * 2, "not")) == 12  # two pairs may be unlucky
+    assert next_length(rows_of(12, [False] * 4, "not")) == 16
     twelve = rows_of(12, [True, True], None)
     assert next_length(twelve) == 6
     assert next_length(twelve + rows_of(6, [False] * 2, None)) == 6  # whether they are seen, the control says
