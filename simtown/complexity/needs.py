@@ -167,9 +167,8 @@ def _from_scores(
     known = scores[np.isfinite(scores)]
     if not len(known):
         raise ValueError("test_scores holds no number: every entry is NaN or infinite")
-    if known.min() < 0 or known.max() > 1:
-        wrong = known[(known < 0) | (known > 1)][0]
-        raise ValueError(f"scores must lie between 0 and 1, not at {wrong:g}: divide percentages by 100")
+    if len(wrong := known[(known < 0) | (known > 1)]):
+        raise ValueError(f"scores must lie between 0 and 1, not at {wrong[0]:g}: divide percentages by 100")
     curve = curve_of_scores(
         sizes.astype(int).tolist(), scores, [target], replicates=_REPLICATES, seed=random_state
     )
