@@ -1,19 +1,22 @@
 """How often 95 % intervals of a paired difference hold the truth, exactly: summed over all outcomes.
 
-Tango's score; the same against mid-P of all outcomes, at the likeliest share of answers that differ; Bonett
-and Price's. Of each the coverage for the pairs of models of benchmarks/evaluation_intervals.py, and the
-lowest of a grid of truths.
+Tango's score; the same against mid-P of all outcomes, at the likeliest share of answers that differ; the
+likelihood ratio; and simtown's, which is between score and ratio. Of each the coverage for the pairs of
+models of benchmarks/evaluation_intervals.py, and the lowest of a grid of truths.
 
     python benchmarks/exact_intervals.py --out benchmarks/results/exact_intervals.csv
 """
 
 from collections.abc import Callable
+from functools import cache
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 from machine import Rows, machine, options
-from scipy import linalg, optimize, stats
+from scipy import linalg, optimize, special, stats
+
+from simtown.complexity.intervals import paired_difference
 
 ACCURACIES = (0.05, 0.5, 0.8, 0.98)
 #: The accuracy of the other model, and how often it shares the luck of the first one.
@@ -45,17 +48,32 @@ def tango_mid_p(gained: np.ndarray, lost: np.ndarray, n: int, difference: float)
     return np.array(p) > 0.05
 
 
-def bonett_price(gained: np.ndarray, lost: np.ndarray, n: int, difference: float) -> np.ndarray:
-    """Wald's interval after one more answer gained and one lost."""
-    up, down = (gained + 1) / (n + 2), (lost + 1) / (n + 2)
-    error = np.sqrt((up + down - (up - down) ** 2) / (n + 2))
-    return np.abs(up - down - difference) <= _Z * error
+def likelihood_ratio(gained: np.ndarray, lost: np.ndarray, n: int, difference: float) -> np.ndarray:
+    """Twice by how much the likeliest shares are likelier than those with this difference."""
+    share = lost_share(gained, lost, n, difference)
+    shares = np.stack([share + difference, share, 1 - difference - 2 * share])
+    counts = np.stack([gained, lost, n - gained - lost])
+    return 2 * (special.xlogy(counts, counts / n) - special.xlogy(counts, np.maximum(shares, 1e-12))).sum(0)
+
+
+@cache
+def ends(n: int) -> np.ndarray:
+    """Ends (2, outcomes) of our intervals of all outcomes of n."""
+    place = np.arange(n)
+    found = [paired_difference(place < up, place >= n - down) for up, down in zip(*outcomes(n), strict=True)]
+    return np.array([[it["low"], it["high"]] for it in found]).T
+
+
+def ours(gained: np.ndarray, lost: np.ndarray, n: int, difference: float) -> np.ndarray:
+    low, high = ends(n)
+    return (low <= difference) & (difference <= high)
 
 
 METHODS: dict[str, Callable[..., np.ndarray]] = {
     "Tango": lambda *outcome: score(*outcome) <= _Z,
     "Tango, mid-P": tango_mid_p,
-    "Bonett and Price": bonett_price,
+    "likelihood ratio": lambda *outcome: likelihood_ratio(*outcome) <= _Z**2,
+    "simtown": ours,
 }
 #: Truths: shares of answers that differ, and shares of these that are gained.
 GRID = tuple(product(np.linspace(0.02, 0.8, 14), np.linspace(0.5, 1, 6)))
@@ -113,7 +131,7 @@ def main() -> None:
     args = options(__doc__, out="exact_intervals.csv")
     rows = Rows(Path(args.out), machine("numpy", "scipy"))
     truths = [*map(cell, ACCURACIES), *((share * part, share * (1 - part)) for share, part in GRID)]
-    for n, (name, holds) in product((20, 50), METHODS.items()):
+    for n, (name, holds) in product((20, 25, 30, 40, 50), METHODS.items()):
         gained, lost = outcomes(n)
         coverage = [
             round(float(probability(gained, lost, n, up, down) @ holds(gained, lost, n, up - down)), 4)

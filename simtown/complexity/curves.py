@@ -51,8 +51,9 @@ class Bracket(NamedTuple):
 #: The least evenness at which a place between two sizes is claimed.
 EVEN = 0.05
 #: How far a curve may leave the cubic between two sizes, by its evenness: standard deviation of the logit of
-#: the place, on a scale of log n. Of random power laws and logistic curves; docs/reproduce/intervals.md.
-_EVENNESS, _DOUBT = (0.01, EVEN, 0.1, 0.3, 1.0), (1.8, 0.45, 0.26, 0.16, 0.05)
+#: the place, on a scale of log n. Of random power laws and logistic curves, less what the luck of replicates
+#: adds to it; docs/reproduce/intervals.md.
+_EVENNESS, _DOUBT = (0.01, EVEN, 0.1, 0.3, 1.0), (1.8, 0.32, 0.22, 0.15, 0.05)
 #: A side of a bracket beyond which nothing was trained counts as this share of the other.
 _UNSEEN = 0.05
 
@@ -64,14 +65,10 @@ def bracket_of(sizes: np.ndarray, fit: np.ndarray, targets: np.ndarray) -> Brack
     before = np.maximum(after - 1, 0)
     if len(sizes) < 2:
         return Bracket(before, state, np.zeros(before.shape))
-    unseen = np.full((len(fit), 1), np.nan)
-    slopes = np.concatenate([unseen, np.diff(fit, axis=1) / np.diff(np.log(sizes)), unseen], axis=1)
+    slopes = np.pad(np.diff(fit, axis=1) / np.diff(np.log(sizes)), ((0, 0), (1, 1)))
+    slopes[:, [0, -1]] = _UNSEEN * slopes[:, [2, -3]]
     row = np.arange(len(fit))
     left, within, right = (slopes[row, before + i] for i in range(3))
-    left, right = (
-        np.where(np.isnan(one), _UNSEEN * np.nan_to_num(other), one)
-        for one, other in ((left, right), (right, left))
-    )
     return Bracket(before, state, np.minimum(left, right) / np.maximum(within, ROUNDING))
 
 

@@ -226,15 +226,7 @@ def _exponent(
 
     It is computed again with every other treatment of censored worlds.
     """
-    needs = [
-        WorldNeeds(
-            np.array([c.entities for c in own]),
-            np.stack([c.samples[case[2]][t] for c in own], axis=1),
-            np.array([c.sizes[0] for c in own]),
-            np.array([c.sizes[-1] for c in own]),
-        )
-        for own in models
-    ]
+    needs = [WorldNeeds.of(np.array([c.entities for c in own]), own, case[2], t) for own in models]
     over = bootstrap.narrowest(*(c.interval_over for own in models for c in own))
 
     def slopes(treatment: tuple[int, bool] | None = None) -> np.ndarray:

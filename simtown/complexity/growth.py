@@ -1,5 +1,7 @@
 """Growth of N* with the world, and comparisons between models, where some values are censored."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -125,6 +127,12 @@ class WorldNeeds:
     samples: np.ndarray
     smallest: np.ndarray
     largest: np.ndarray
+
+    @classmethod
+    def of(cls, worlds: np.ndarray, curves: Sequence[BootstrapCurve], rule: str, t: int) -> WorldNeeds:
+        """Those of a curve for each world (W,), by a rule for target number t."""
+        samples = np.stack([curve.samples[rule][t] for curve in curves], axis=1)
+        return cls(worlds, samples, *(np.array([curve.sizes[end] for curve in curves]) for end in (0, -1)))
 
     @property
     def uncensored(self) -> int:

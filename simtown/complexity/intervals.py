@@ -2,15 +2,15 @@
 
 Answers about one picture, or about the pictures of a group of twins, stand or fall together: such a *cluster*
 counts for fewer answers than it has. The design effect says for how many, and divides the answers before
-Wilson's interval of a share, Tango's of a paired difference and Newcombe's of an unpaired one. All three are
-sound near 0 and 1, where none has a width of zero. docs/evaluate-reference.md says how often they hold the
-truth.
+Wilson's interval of a share, Newcombe's of a difference, and that of a paired difference, which is between
+Tango's and the likelihood ratio's. All three are sound near 0 and 1, where none has a width of zero.
+docs/evaluate-reference.md says how often they hold the truth.
 """
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 #: Standard errors from the middle of a normal distribution to the ends of its 95 %.
 _Z = float(stats.norm.ppf(0.975))
@@ -18,6 +18,16 @@ _Z = float(stats.norm.ppf(0.975))
 #: pictures of their own by chance, would say that answers about a picture are independent.
 _IMAGINED = 0.5
 _TINY = 1e-9
+#: In the interval of a paired difference of n answers the likelihood ratio counts for 9 n-ths, most at 20
+#: answers: Tango's score alone is too wide there, the ratio alone too narrow.
+_RATIO, _MOST_AT = 9, 20
+
+#: From so many pictures on, intervals of paired differences hold the truth in 92 to 98 % of the simulations.
+ENOUGH = 30
+TOO_FEW = (
+    f"The interval of a difference over fewer than {ENOUGH} pictures is often too wide: it holds the truth in"
+    " 92 to 100 %."
+)
 
 Values = np.ndarray | Sequence[float] | Sequence[bool]
 Clusters = np.ndarray | Sequence[int] | None
@@ -74,21 +84,29 @@ def paired_difference(one: Values, other: Values, clusters: Clusters = None) -> 
     """The accuracy of `one` less that of `other`, right or wrong on the same n > 0 questions.
 
     Returns:
-        "difference"; "low" and "high", the ends of its 95 % interval (Tango 1998); "se", its standard error,
-        clustered; "one" and "other", the questions that this one alone has right; "n"; "p" of McNemar's exact
-        test of these, divided by the design effect.
+        "difference"; "low" and "high", the ends of its 95 % interval; "se", its standard error, clustered;
+        "one" and "other", the questions that this one alone has right; "n", and "clusters", their number; "p"
+        of McNemar's exact test of "one" and "other", divided by the design effect.
     """
     change = np.asarray(one, float) - np.asarray(other, float)
     n, gained, lost = len(change), int((change > 0).sum()), int((change < 0).sum())
     mean, effect = (gained - lost) / n, design_effect(change, clusters)
     size, more, less = n / effect, gained / effect, lost / effect
 
+    counts = np.array([more, less, max(size - more - less, 0)])
+    likelihood = special.xlogy(counts, counts / size).sum()
+    weight = _RATIO * size / max(size, _MOST_AT) ** 2
+
     def excess(delta: float) -> float:
-        """By how much the square of the score is beyond that of an end, if the difference were `delta`."""
+        """By how much the statistic is beyond that of an end, if the difference were `delta`."""
         b = (2 * size - more + less) * delta - more - less
         root = max(b**2 + 8 * size * less * delta * (1 - delta), 0.0) ** 0.5
-        variance = size * ((root - b) / (2 * size) + delta * (1 - delta))
-        return float((more - less - size * delta) ** 2 - _Z**2 * variance)
+        likeliest = (root - b) / (4 * size)  # share of lost answers
+        shares = [likeliest + delta, likeliest, 1 - delta - 2 * likeliest]
+        ratio = 2 * (likelihood - special.xlogy(counts, np.maximum(shares, _TINY)).sum())
+        variance = size * (2 * likeliest + delta * (1 - delta))
+        score = (more - less - size * delta) ** 2
+        return float((1 - weight) * score + variance * (weight * ratio - _Z**2))
 
     low = optimize.brentq(excess, -1.0, mean - _TINY) if excess(-1.0) > 0 else -1.0
     high = optimize.brentq(excess, mean + _TINY, 1.0) if excess(1.0) > 0 else 1.0
@@ -102,6 +120,7 @@ def paired_difference(one: Values, other: Values, clusters: Clusters = None) -> 
         "one": gained,
         "other": lost,
         "n": n,
+        "clusters": _grouped(change, clusters)[2],
         "p": p,
     }
 

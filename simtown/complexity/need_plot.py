@@ -25,26 +25,25 @@ def draw_need(found: NeededSamples, axes: Any = None) -> Any:
     axes.set_xscale("log")
     right = max(sizes[-1], found.need_ or 0)
     axes.set_xlim(sizes[0] / 1.2, right * 1.3)
-    x = np.repeat(sizes[:, None], scores.shape[1], axis=1)
-    axes.plot(x.ravel(), scores.ravel(), "o", color=colour, alpha=0.35, markersize=3.5, markeredgewidth=0)
+    axes.plot(sizes, scores, "o", color=colour, alpha=0.35, markersize=3.5, markeredgewidth=0)
     axes.plot(sizes, np.nanmean(scores, axis=1), "-", color=colour, linewidth=1.8)
     axes.axhline(found.target, color="#888888", linestyle=(0, (4, 3)), linewidth=1)
-    left, far = axes.get_xlim()
-    low, high = (
-        end if end is not None else limit for end, limit in zip(found.interval_, (left, far), strict=True)
-    )
-    axes.plot([low, high], [found.target] * 2, color=accent, linewidth=5, alpha=0.45, solid_capstyle="butt")
-    for end, limit, tip in zip(found.interval_, (left, far), "<>", strict=True):
-        if end is None:
-            axes.plot(limit, found.target, tip, color=accent, markersize=8, clip_on=False)
+    ends = list(axes.get_xlim())
+    for i, tip in enumerate("<>"):
+        if found.interval_[i] is None:
+            axes.plot(ends[i], found.target, tip, color=accent, markersize=8, clip_on=False)
+        else:
+            ends[i] = found.interval_[i]
+    axes.plot(ends, [found.target] * 2, color=accent, linewidth=5, alpha=0.45, solid_capstyle="butt")
     if found.bound_ is None:
-        place = found.need_ or np.sqrt(low * high)
+        place = found.need_ or np.sqrt(np.prod(ends))
         face = accent if found.need_ else "white"
         axes.plot(
             place, found.target, "o", color=accent, markerfacecolor=face, markersize=8, markeredgewidth=1.5
         )
     plots.set_log_ticks(axes.xaxis, plots.round_values(*axes.get_xlim()), plots.short_number)
-    axes.set_xlabel("training examples", color=plots.INK, fontsize=10)
-    axes.set_ylabel("score", color=plots.INK, fontsize=10)
-    axes.set_title(f"{found} for {found.target:.4g}", color=plots.INK, fontsize=10.5, loc="left")
+    style = {"color": plots.INK, "fontsize": 10}
+    axes.set_xlabel("training examples", **style)
+    axes.set_ylabel("score", **style)
+    axes.set_title(f"{found} for {found.target:.4g}", loc="left", **style)
     return axes

@@ -129,7 +129,7 @@ _NEED_TEXT = (
 _SCOPES = {
     ITEMS: (
         '**Where there is one seed ("items only (too narrow)"), the interval covers the choice of test '
-        "items only**, not the luck of training: in simulated experiments 27 to 80 % of such intervals "
+        "items only**, not the luck of training: in simulated experiments 26 to 80 % of such intervals "
         "hold the truth."
     ),
     WEIGHTS: (

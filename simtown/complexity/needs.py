@@ -11,7 +11,6 @@
 docs/needs.md explains the results, docs/reproduce/intervals.md says how often the intervals hold the truth.
 """
 
-import csv
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from simtown.complexity.curves import ABOVE, BELOW
 from simtown.complexity.estimate import needs_of
 from simtown.complexity.growth import WorldNeeds, contrast
 from simtown.complexity.quantities import factor_text
+from simtown.core.tables import read_rows
 
 _REPLICATES = 1000
 #: An interval whose ends differ by less than this factor is narrow enough, as sizes are near enough to each
@@ -167,9 +167,8 @@ def _from_scores(
     known = scores[np.isfinite(scores)]
     if not len(known):
         raise ValueError("test_scores holds no number: every entry is NaN or infinite")
-    if known.min() < 0 or known.max() > 1:
-        wrong = known[(known < 0) | (known > 1)][0]
-        raise ValueError(f"scores must lie between 0 and 1, not at {wrong:g}: divide percentages by 100")
+    if len(wrong := known[(known < 0) | (known > 1)]):
+        raise ValueError(f"scores must lie between 0 and 1, not at {wrong[0]:g}: divide percentages by 100")
     curve = curve_of_scores(
         sizes.astype(int).tolist(), scores, [target], replicates=_REPLICATES, seed=random_state
     )
@@ -178,7 +177,7 @@ def _from_scores(
 
 def _result(curve: BootstrapCurve, target: float, seed: int, rows: Sequence[Any]) -> NeededSamples:
     """The need of a curve, carried beyond its largest size where three shapes allow it."""
-    first, need = sorted(needs_of(curve, [target]), key=lambda row: row.rule == "isotonic")
+    first, need = needs_of(curve, [target])
     samples, ends = curve.samples["isotonic"][0], (need.low, need.high)
     # a curve that falls has no shape to go on with
     luck = np.random.default_rng([seed, len(curve.sizes)]).standard_normal(len(samples))
@@ -196,16 +195,19 @@ def _result(curve: BootstrapCurve, target: float, seed: int, rows: Sequence[Any]
         if need.high == ABOVE and not need.jumps:
             ends = interval(samples[1:])
             ends = min(ends[0], need.low) if need.low < ABOVE else ends[0], ends[1]
-    bounds = {BELOW: (float(need.smallest), "below"), ABOVE: (float(need.largest), "above")}
-    point, bound = bounds.get(float(samples[0]), (float(samples[0]), None))
-    low = {BELOW: None, ABOVE: float(need.largest)}.get(ends[0], float(ends[0]))
-    high = {BELOW: float(need.smallest), ABOVE: None}.get(ends[1], float(ends[1]))
+    smallest, largest = float(need.smallest), float(need.largest)
+    bounds = {BELOW: (smallest, "below"), ABOVE: (largest, "above")}
+    point, bound = (None, None) if need.jumps else bounds.get(samples[0], (float(samples[0]), None))
+    low, high = ends
     return NeededSamples(
         target=target,
         curve=curve,
-        need_=None if need.jumps else point,
-        interval_=(low, high),
-        bound_=None if need.jumps else bound,
+        need_=point,
+        interval_=(
+            {BELOW: None, ABOVE: largest}.get(low, low),
+            {BELOW: smallest, ABOVE: None}.get(high, high),
+        ),
+        bound_=bound,
         next_size_=need.next_size,
         first_reached_={BELOW: need.smallest, ABOVE: None}.get(first.samples, int(min(first.samples, 1e15))),
         gain_=gain,
@@ -320,7 +322,8 @@ def from_results(
     Raises:
         ValueError: a column is missing, a cell is no number, or two rows stand for one seed.
     """
-    columns, records = _records(table)
+    records = _records(table)
+    columns = list(records[0])
     named = {name for name in (size, group, seed, total, score if size else None) if name}
     if missing := named - set(columns):
         raise ValueError(f"the table has no column '{min(missing)}': it has {', '.join(map(str, columns))}")
@@ -349,20 +352,18 @@ def from_results(
     return results if group else results[None]
 
 
-def _records(table: Any) -> tuple[list[Any], list[Mapping[Any, Any]]]:
-    """The names of a table's columns, and its rows."""
+def _records(table: Any) -> list[Mapping[Any, Any]]:
+    """The rows of a table."""
+    records: list[Mapping[Any, Any]]
     if isinstance(table, str | Path):
-        with open(table, newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(line for line in file if not line.startswith("# "))
-            records: list[Mapping[Any, Any]] = list(reader)
-            columns = list(reader.fieldnames or ())
+        records = [row.cells for row in read_rows(Path(table), ())]
     else:
         columns = list(table.columns if hasattr(table, "columns") else table)
-        values = [list(table[name]) for name in columns]
-        records = [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
+        rows = zip(*(table[name] for name in columns), strict=True)
+        records = [dict(zip(columns, row, strict=True)) for row in rows]
     if not records:
         raise ValueError("the table has no rows: give one with a row for each trained model")
-    return columns, records
+    return records
 
 
 def _number(value: Any, column: str) -> float:
@@ -435,12 +436,7 @@ def grow(results: Sequence[NeededSamples], *, over: Sequence[float]) -> NeedGrow
     axis = np.asarray(over, dtype=float)
     if len(axis) != len(results) or len(set(axis)) < 2 or not (axis > 0).all():
         raise ValueError("over must hold a positive number for each result, and at least two of them")
-    needs = WorldNeeds(
-        axis,
-        np.stack([x.curve.samples["isotonic"][0] for x in results], axis=1),
-        *(np.array([x.curve.sizes[end] for x in results]) for end in (0, -1)),
-    )
-    slopes = needs.slopes()
+    slopes = WorldNeeds.of(axis, [found.curve for found in results], "isotonic", 0).slopes()
     numbers = slopes[0], *interval(slopes[1:])
     exponent, low, high = (float(number) if np.isfinite(number) else None for number in numbers)
     return NeedGrowth(exponent, (low, high))

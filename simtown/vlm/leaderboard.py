@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.complexity.intervals import holm, paired_difference, share
+from simtown.complexity.intervals import ENOUGH, TOO_FEW, holm, paired_difference, share
 from simtown.core.files import save_text
 from simtown.core.table_files import FLAG, INTEGER, TEXT
 from simtown.core.tables import Table
@@ -193,6 +193,8 @@ def write(models: Sequence[Answered], directory: Path) -> list[str]:
     lines, compared = list(sentences(records)), Table.of_records(records)
     if not any(model.is_person for model in models):
         lines.append(_NOBODY)
+    if any(record["clusters"] < ENOUGH for record in records):
+        lines.append(TOO_FEW)
     page = [
         "# Leaderboard", board.markdown(1), "\n".join(f"- {markdown(line)}" for line in lines),
         "## Differences", compared.markdown(4), _NOTE,

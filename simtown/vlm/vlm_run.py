@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import msgspec
 import numpy as np
 
-from simtown.complexity.intervals import share
+from simtown.complexity.intervals import TOO_FEW, share
 from simtown.core.files import DamagedError, as_json, save_text
 from simtown.core.progress import Bars, no_bars
 from simtown.core.runs import RunRecord
@@ -50,7 +50,7 @@ _NOTE = (
     "what is not right: wrong, replies with another answer; unparsed, "
     "replies in which no answer was found; refused, questions that the server refused. cut: share of replies "
     "that were cut off, with or without an answer. chance: right by guessing among the answers. constant: "
-    "right by the most frequent answer of each family in training."
+    f"right by the most frequent answer of each family in training. {TOO_FEW}"
 )
 _THRESHOLDS = ("thresholds.csv", "thresholds.md", "thresholds.png")
 _PAGES = ("summary.csv", "summary.md", "shows.csv", "verdict.csv", *_THRESHOLDS)

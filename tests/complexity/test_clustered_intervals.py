@@ -1,10 +1,12 @@
 """Intervals of shares and differences: formulas written anew, published examples, and clusters."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, multinomial
 
 from simtown.complexity.intervals import difference, holm, paired_difference, share, standard_error
 
@@ -49,10 +51,12 @@ def test_an_answer_that_is_repeated_tells_nothing_new(answers, times):
 
 
 def test_differences_of_published_examples():
-    """Tango (1998), table III: 44 pairs, of which one differs; Newcombe (1998), 56/70 less 48/80."""
-    found = paired_difference([False] + [True] * 43, [True] * 44)
-    assert (found["low"], found["high"]) == pytest.approx((-0.1181, 0.0594), abs=1e-4)
-    assert (found["one"], found["other"], found["p"]) == (0, 1, 1)
+    """Tango (1998), table III, a hundred times: 4,400 pairs, of which 100 differ, where the likelihood ratio
+    hardly counts; Newcombe (1998), 56/70 less 48/80.
+    """
+    found = paired_difference([False] * 100 + [True] * 4_300, [True] * 4_400)
+    assert (found["low"], found["high"]) == pytest.approx((-0.027565, -0.018722), abs=1e-6)
+    assert (found["one"], found["other"], found["clusters"]) == (0, 100, 4_400)
     unpaired = difference(share([1] * 56 + [0] * 14), share([1] * 48 + [0] * 32))
     assert unpaired == pytest.approx((0.2, 0.0524, 0.3339), abs=1e-4)
 
@@ -65,6 +69,19 @@ def test_a_difference_has_a_width_and_turns_with_its_models(rows):
     assert found["high"] - found["low"] > 0.01
     assert (-turned["high"], -turned["low"]) == pytest.approx((found["low"], found["high"]), abs=1e-6)
     assert turned["p"] == found["p"]
+
+
+@pytest.mark.parametrize("shares", [(0.005, 0.095), (0.05, 0.05), (0.08, 0.02), (0.098, 0.002), (0.3, 0)])
+def test_a_difference_of_thirty_pictures_holds_the_truth(shares):
+    """Over all outcomes, if each picture is gained or lost with these probabilities."""
+    chance = multinomial(30, [*shares, 1 - sum(shares)])
+    gained, lost, place = *shares, np.arange(30)
+    coverage = 0.0
+    for up, down in product(range(31), repeat=2):
+        if up + down <= 30 and (likely := chance.pmf([up, down, 30 - up - down])) > 1e-9:
+            found = paired_difference(place < up, place >= 30 - down)
+            coverage += likely * (found["low"] <= gained - lost <= found["high"])
+    assert 0.92 <= coverage <= 0.98
 
 
 def test_two_samples_without_an_error_may_still_differ():

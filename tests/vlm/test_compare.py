@@ -57,6 +57,8 @@ def test_a_leaderboard_and_paired_differences(evaluations, tmp_path, cli):
     assert (mine["condition"], mine["questions"]) == ("picture", "all")
     assert float(mine["difference"].lstrip("'")) == pytest.approx(change.mean())
     assert float(mine["se"]) == pytest.approx(error)
+    assert int(mine["clusters"]) == 30
+    assert "over fewer than 30 pictures" in shown.out  # the controls' rows
     assert (int(mine["one"]), int(mine["other"])) == ((change > 0).sum(), (change < 0).sum())
     assert {row["condition"] for row in records} >= {"picture", "no-picture", "exist"}
     for name in ("leaderboard.md", "leaderboard.csv", "leaderboard.tex"):
