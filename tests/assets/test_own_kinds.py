@@ -182,7 +182,7 @@ def test_twenty_thousand_faces_are_simplified_and_the_shape_stays(monkeypatch, t
 BOX = trimesh.creation.box((1, 1, 2))
 #: Lines of TOML, the shape, and what the message says.
 BAD = {
-    "key": ("lenght = 3", BOX, "`lenght`"),
+    "key": ("lenght = 3", BOX, "unknown key 'lenght'"),
     "length": ("length = nan", BOX, "`$.length`"),
     "axes": ('forward = "+y"', BOX, "forward is '+y' and up is '+y'"),
     "taken": ('name = "Taxi"', BOX, "there is a Taxi already"),
