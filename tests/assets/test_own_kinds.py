@@ -183,7 +183,7 @@ BOX = trimesh.creation.box((1, 1, 2))
 #: Lines of TOML, the shape, and what the message says.
 BAD = {
     "key": ("lenght = 3", BOX, "unknown key 'lenght'"),
-    "length": ("length = nan", BOX, "`$.length`"),
+    "length": ("length = nan", BOX, "length must be a number"),
     "axes": ('forward = "+y"', BOX, "forward is '+y' and up is '+y'"),
     "taken": ('name = "Taxi"', BOX, "there is a Taxi already"),
     "name": ('name = "a\\u202eb"', BOX, "cannot name a kind"),
