@@ -53,7 +53,7 @@ LAYOUTS = {
             TextPair("Context1", "Target1", "Context2", "Target1"),
             TextPair("Context2", "Target2", "Context1", "Target2"),
         ),
-        ("Domain",),
+        ("Domain", "ContextType"),
         ("MetaTemplateID", "TemplateID", "Template", "ConceptA"),
     ),
     "simtown": Layout(
@@ -61,8 +61,8 @@ LAYOUTS = {
             TextPair("context_a", "target_a", "context_b", "target_a"),
             TextPair("context_b", "target_b", "context_a", "target_b"),
         ),
-        ("domain", "relation"),
-        ("template",),
+        ("domain", "link"),
+        ("group",),
     ),
     "good and bad": Layout((TextPair("", "good", "", "bad"),), ("group",), ("template",)),
 }
