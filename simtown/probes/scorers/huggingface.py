@@ -282,7 +282,7 @@ class LanguageModel(Transformer):
             lines = np.repeat(np.arange(len(batch)), [len(own) for own in chosen])
             places, column = np.unique(lines * ids.shape[1] + looks[asked, 1], return_inverse=True)
             row_of, column_of = np.divmod(places, ids.shape[1])
-            with projected_at(self.model, row_of.tolist(), column_of.tolist()) as logits_of:
+            with projected_at(self.model, row_of, column_of) as logits_of:
                 logits = logits_of(self.model(**inputs))
             logprobs[asked] = logits.log_softmax(1)[column, looks[asked, 2]].cpu().numpy()
         return logprobs
