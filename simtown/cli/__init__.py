@@ -54,6 +54,7 @@ def main() -> NoReturn:
     if line:
         with contextlib.suppress(OSError):  # after a SIGHUP there may be no terminal
             terminal.give_up(line)
+    gc.freeze()  # Python searches all modules for garbage once more as it ends: a second after torch
     sys.exit(code)
 
 

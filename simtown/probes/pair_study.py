@@ -123,10 +123,10 @@ def preferred(scores: np.ndarray) -> np.ndarray:
 
 
 def ask_pairs(request: TaskRequest) -> TaskResult:
-    """Ask a model about pairs in every way that the settings name.
+    """Ask a model about pairs in every way that the settings name and that it can be asked in.
 
     Raises:
-        UnableError: the model cannot be asked so.
+        UnableError: the model can be asked in none of them.
     """
     data, settings = request.items, request.settings
     scorer = request.scorer()
@@ -140,10 +140,10 @@ def ask_pairs(request: TaskRequest) -> TaskResult:
     modes = {}
     for way in ways:
         if not (whole if way in ("sentence", "fill") else gaps):
-            raise UnableError(f"{scorer.name} cannot be asked by {way}: give another --elicit")
+            continue
         scores = elicit_pairs(scorer, data.pairs, way, settings.normalise)
         if not np.isfinite(scores).any():
-            raise UnableError(f"{scorer.name} has no answer by {way}: give another --elicit")
+            continue
         right = preferred(scores)
         modes[way] = {"groups": dict(_describe(data, scores, right, prior))}
         part = {
@@ -160,6 +160,8 @@ def ask_pairs(request: TaskRequest) -> TaskResult:
         }
         for name, values in part.items():
             rows.setdefault(name, []).extend(values)
+    if not modes:
+        raise UnableError(f"{scorer.name} has no answer by {' or '.join(ways)}: give another --elicit")
     return TaskResult(rows, {"modes": modes})
 
 
@@ -219,6 +221,9 @@ def pair_pages(results: Results) -> dict[str, str]:
             notes.append(
                 f"{way}: no answer to {count:,} of {groups['all']['n']:,} pairs, which count as wrong"
             )
+    ways = results.content["settings"].get("elicit") or ()
+    if unable := [way for way in ways if way not in modes]:
+        notes.append(f"The model has no answer by {' or '.join(unable)}.")
     means = [asked["groups"]["all"]["accuracy"]["mean"] for asked in modes.values()]
     if len(means) > 1:
         moved = f"{percent(max(means) - min(means))} points"

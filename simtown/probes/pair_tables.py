@@ -40,7 +40,7 @@ class Layout(NamedTuple):
     templates: tuple[str, ...]
 
 
-#: Of each layout the columns that it must have are those of its pairs.
+#: Of each layout the columns that it must have are those of its pairs, but for "context".
 LAYOUTS = {
     "BLiMP": Layout((TextPair("", "sentence_good", "", "sentence_bad"),), ("UID",), ("UID",)),
     "COMPS": Layout(
@@ -53,7 +53,7 @@ LAYOUTS = {
             TextPair("Context1", "Target1", "Context2", "Target1"),
             TextPair("Context2", "Target2", "Context1", "Target2"),
         ),
-        ("Domain",),
+        ("Domain", "ContextType"),
         ("MetaTemplateID", "TemplateID", "Template", "ConceptA"),
     ),
     "simtown": Layout(
@@ -61,10 +61,10 @@ LAYOUTS = {
             TextPair("context_a", "target_a", "context_b", "target_a"),
             TextPair("context_b", "target_b", "context_a", "target_b"),
         ),
-        ("domain", "relation"),
-        ("template",),
+        ("domain", "link"),
+        ("group",),
     ),
-    "good and bad": Layout((TextPair("", "good", "", "bad"),), ("group",), ("template",)),
+    "good and bad": Layout((TextPair("context", "good", "context", "bad"),), ("group",), ("template",)),
 }
 #: The columns of a line of lm-eval's samples.
 _SAMPLES = {"arguments", "target"}
@@ -97,8 +97,10 @@ def layout_of(path: Path) -> str:
     _, row = next(_rows(path), ("", {}))
     if set(row) >= _SAMPLES:
         return "lm-eval"
-    missing_of = {name: _columns(layout) - {"", *row} for name, layout in LAYOUTS.items()}
-    return next((name for name, missing in missing_of.items() if not missing), "")
+    for name, layout in LAYOUTS.items():
+        if {column for pair in layout.pairs for column in pair} <= {"", "context", *row}:
+            return name
+    return ""
 
 
 def read_pairs(path: Path) -> PairSet:
@@ -150,10 +152,6 @@ def pairs_of_items(data: ItemSet) -> PairSet:
     return PairSet(tuple(pairs), np.array(rows), np.array(templates), apart)
 
 
-def _columns(layout: Layout) -> set[str]:
-    return {column for pair in layout.pairs for column in pair}
-
-
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Where each row stands, and its cells by column."""
     if path.suffix in (".jsonl", ".json"):
@@ -177,8 +175,6 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _pair(where: str, row: Mapping[str, Any], columns: TextPair) -> TextPair:
     texts = [row.get(column, "") if column else "" for column in columns]
-    if columns.good == "good":
-        texts[0] = texts[2] = row.get("context", "")
     if wrong := [c for c, text in zip(columns, texts, strict=True) if not isinstance(text, str)]:
         raise ItemsError(f"{where}: '{wrong[0]}' is not a text: write one")
     pair = TextPair(*(text.strip() for text in texts))

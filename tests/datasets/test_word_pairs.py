@@ -14,6 +14,7 @@ from simtown.datasets.proving.pair_proof import prove_pairs, wrong_pairs
 from simtown.datasets.proving.verify import verify
 from simtown.datasets.settings import Settings
 from simtown.datasets.word_pairs import CONVERSE, COPIED, first_rows, word_pairs
+from simtown.probes.pair_tables import read_pairs
 
 DOMAINS = {"left and right", "depth", "driver's", "colour", "count", "lane", "heading", "order"}
 SIZE = (64, 64)
@@ -118,6 +119,9 @@ def test_the_export_holds_all_items(data, items, tmp_path):
         assert (tmp_path / "pairs" / row["picture_b"]).is_file()
     lines = (tmp_path / "pairs" / "test-ewok.jsonl").read_text().splitlines()
     assert [json.loads(line)["Context2"] for line in lines] == [item.context_b for item in items]
+    ours, ewok = (read_pairs(tmp_path / "pairs" / name) for name in ("test.csv", "test-ewok.jsonl"))
+    assert ours.pairs == ewok.pairs
+    assert {*ours.groups} == {"domain", "link"}
     asked = [
         json.loads(line) for line in (tmp_path / "pairs" / "test-lm-eval.jsonl").read_text().splitlines()
     ]

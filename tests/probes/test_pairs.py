@@ -19,9 +19,9 @@ from simtown.probes.study_settings import AskSettings
 
 EWOK = "Domain,ConceptA,ConceptB,Context1,Context2,Target1,Target2\nspace,left,right,c a,c b,t a,t b\n"
 TOWN = (
-    "context_a,context_b,target_a,target_b,picture_a,picture_b,domain,relation,edit\n"
-    "c a,c b,t a,t b,a.png,b.png,colour,copied,paint\n"
-    "c a,c b,u a,u b,a.png,b.png,colour,converse,paint\n"
+    "context_a,context_b,target_a,target_b,picture_a,picture_b,domain,link,edit,group\n"
+    "c a,c b,t a,t b,a.png,b.png,colour,copied,paint,7\n"
+    "c a,c b,u a,u b,a.png,b.png,colour,converse,paint,7\n"
 )
 SAMPLE = {"gen_args_0": {"arg_0": "c", "arg_1": " x"}, "gen_args_1": {"arg_0": "c", "arg_1": " y"}}
 COMPS = {"prefix_acceptable": "a", "prefix_unacceptable": "b", "property_phrase": "p", "similarity": 1}
@@ -53,8 +53,9 @@ def test_a_table_of_the_town_has_two_pairs_a_row_and_two_groups(tmp_path):
     assert data.pairs[3] == TextPair("c b", "u b", "c a", "u b")
     assert data.rows.tolist() == [0, 0, 1, 1]
     assert {name: column.tolist() for name, column in data.groups.items()} == {
-        "relation": ["copied", "copied", "converse", "converse"]
+        "link": ["copied", "copied", "converse", "converse"]
     }
+    assert data.templates.tolist() == ["7"] * 4
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_a_study_of_pairs(tmp_path):
             texts[f"{word}{number} end"] = [0.3, 0.5]
     (tmp_path / "pairs.csv").write_text("\n".join(rows))
     (tmp_path / "model.json").write_text(json.dumps({"texts": texts}))
-    settings = AskSettings(f"oracle:{tmp_path / 'model.json'}", elicit=("sentence", "fill"))
+    settings = AskSettings(f"oracle:{tmp_path / 'model.json'}", elicit=("sentence", "fill", "choice"))
     results = run(PAIRS, tmp_path / "pairs.csv", settings, tmp_path / "out")
     groups = results.tasks["pairs"]["modes"]["sentence"]["groups"]
     accuracies = {name: numbers["accuracy"]["mean"] for name, numbers in groups.items()}
@@ -135,7 +136,7 @@ def test_a_study_of_pairs(tmp_path):
     assert groups["all"]["prior_accuracy"] == 0.5
     assert groups["all"]["accuracy"]["low"] == groups["all"]["accuracy"]["high"] == 0.5
     assert (tmp_path / "out" / "pairs.png").is_file()
-    assert "elicitation" in (tmp_path / "out" / "summary.md").read_text()
+    assert "no answer by choice" in (tmp_path / "out" / "summary.md").read_text()
     assert compare_items(results, results)
     other = AskSettings(settings.model, elicit=("fill",))
     with pytest.raises(ForeignDirectoryError):

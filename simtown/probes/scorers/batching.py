@@ -19,11 +19,11 @@ OPEN = 1 << 40
 
 @dataclass(frozen=True)
 class Tree:
-    """Rows of tokens that begin alike, as nodes in depth-first order.
+    """Rows of tokens as nodes in depth-first order.
 
     Attributes:
         ids: the token of every node.
-        depths: of every node; the first has 0.
+        depths: of every node; the first of a row has 0.
         ends: of every node the first node behind it that does not go on from it: a node `j` goes on from a
             node `i`, or is it, where `i <= j < ends[i]`.
     """
@@ -46,6 +46,8 @@ def shared(a: Sequence[Any], b: Sequence[Any]) -> int:
 def grow(rows: Sequence[Sequence[int]], most: int) -> tuple[list[Tree], list[tuple[int, list[int]]]]:
     """Trees of all rows; of every row the number of its tree, and its nodes there.
 
+    Short rows that begin differently are branches of one tree too, so that hardly anything is padding.
+
     Args:
         rows: none empty.
         most: nodes of a tree of several rows; 0 if trees may not branch, so that only a row that another one
@@ -59,8 +61,9 @@ def grow(rows: Sequence[Sequence[int]], most: int) -> tuple[list[Tree], list[tup
         row = rows[number]
         known = shared(row, before)
         new = len(row) - known
-        room = min(most, max(NODES, 2 * len(row))) - new
-        if not trees or (new and (4 * known < len(row) or len(trees[-1].ids) > room)):
+        size = NODES if 4 * known < len(row) else max(NODES, 2 * len(row))
+        room = min(most, size) - new
+        if not trees or (new and len(trees[-1].ids) > room):
             trees.append(Tree())
             path, known, new = [], 0, len(row)
         tree, begin = trees[-1], len(trees[-1].ids)

@@ -17,6 +17,7 @@ import numpy as np
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import open_database
 from simtown.probes.scorers.base import Pooling, Scorer, Spans, TokenScores
+from simtown.probes.scorers.spelling import synonyms_of
 
 FILE = "answers.sqlite"
 #: Answers by the key of their request.
@@ -45,8 +46,7 @@ class Cached(Scorer):
             self._store.execute(_TABLE)
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
-        listed = [[target] if isinstance(target, str) else list(target) for target in targets]
-        keys, answers, new = self._known(["class", listed], contexts)
+        keys, answers, new = self._known(["class", [*map(synonyms_of, targets)]], contexts)
         if new:
             rows = self._scorer.class_logprobs([contexts[i] for i in new], targets)
             answers |= self._keep([keys[i] for i in new], rows)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn import GELU
+from transformers.activations import NewGELUActivation
 
 from simtown.core.pretrained import quietly
 from simtown.core.progress import progress_of
@@ -65,6 +67,9 @@ class Transformer(Scorer):
         vocabulary = max(getattr(model.config.get_text_config(), "vocab_size", 1), 1)
         self._budget = max(1, min(settings.tokens, LOGITS // vocabulary))
         self.model = model.eval().requires_grad_(False).to(self.device, getattr(torch, settings.dtype))
+        for module in self.model.modules():
+            if isinstance(module, NewGELUActivation):
+                module.forward = GELU("tanh").forward  # the same in one step
         self.sees_padding = sees_padding(model, tokenizer)
 
     def token_ids(self, text: str) -> Tokens:
@@ -277,11 +282,9 @@ class LanguageModel(Transformer):
             lines = np.repeat(np.arange(len(batch)), [len(own) for own in chosen])
             places, column = np.unique(lines * ids.shape[1] + looks[asked, 1], return_inverse=True)
             row_of, column_of = np.divmod(places, ids.shape[1])
-            with projected_at(self.model, row_of.tolist(), column_of.tolist()) as logits_of:
+            with projected_at(self.model, row_of, column_of) as logits_of:
                 logits = logits_of(self.model(**inputs))
-            tokens, column = self.tensor(looks[asked, 2]), self.tensor(column)
-            whole = logits.logsumexp(1).double()
-            logprobs[asked] = (logits[column, tokens].double() - whole[column]).cpu().numpy()
+            logprobs[asked] = logits.log_softmax(1)[column, looks[asked, 2]].cpu().numpy()
         return logprobs
 
     def _as_trees(self, trees: Sequence[Tree]) -> dict[str, torch.Tensor]:

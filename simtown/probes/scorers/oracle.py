@@ -9,7 +9,7 @@ import numpy as np
 from simtown.core.files import DamagedError
 from simtown.core.untrusted import cause, read_json
 from simtown.probes.scorers.base import Ability, Pooling, Scorer, Spans, TokenScores, UnableError
-from simtown.probes.scorers.spelling import split_at_blank
+from simtown.probes.scorers.spelling import add_synonyms, split_at_blank
 
 #: The abilities that a table gives.
 _ABILITIES: dict[str, tuple[Ability, ...]] = {
@@ -39,16 +39,13 @@ class Oracle(Scorer):
             raise DamagedError(f"{path} must be {needed} ({cause(error)})") from error
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
-        probabilities = np.full((len(contexts), len(targets)), np.nan)
-        for i, context in enumerate(contexts):
+        rows = []
+        for context in contexts:
             split_at_blank(context)
-            row = self._row("classes", context)
-            for j, target in enumerate(targets):
-                words = dict.fromkeys([target] if isinstance(target, str) else target)
-                if known := [row[word] for word in words if word in row]:
-                    probabilities[i, j] = sum(known)
-        with np.errstate(divide="ignore"):
-            return np.log(probabilities)
+            with np.errstate(divide="ignore"):
+                known = {word: np.log(p) for word, p in self._row("classes", context).items()}
+            rows.append(add_synonyms(known, targets))
+        return np.array(rows).reshape(len(contexts), len(targets))
 
     def sequence_logprobs(
         self, texts: Sequence[str], begins: Sequence[int] | None = None

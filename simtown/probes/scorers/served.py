@@ -11,7 +11,7 @@ from simtown.core.server_client import CHAT, Server, UnreachableError
 from simtown.core.untrusted import parse_json
 from simtown.probes.scorers.base import Ability, Scorer, ScorerSettings, TokenScores, UnableError
 from simtown.probes.scorers.batching import distinct
-from simtown.probes.scorers.spelling import split_at_blank, visible, words_of
+from simtown.probes.scorers.spelling import add_synonyms, split_at_blank, synonyms_of, visible, words_of
 
 _COMPLETIONS = "/completions"
 #: Requests at once, seconds of a reply, and how often a request is sent again.
@@ -69,18 +69,13 @@ class Served(Scorer):
         return [scores[place] for place in where]
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
-        words = [[target] if isinstance(target, str) else list(target) for target in targets]
         befores = [split_at_blank(context)[0] for context in contexts]
         if "sequence_logprobs" in self.abilities:
-            of = self._behind(befores, [word for synonyms in words for word in synonyms])
+            of = self._behind(befores, [word for target in targets for word in synonyms_of(target)])
         else:
             of = self._first_of_reply(befores)
-        logprobs = np.full((len(contexts), len(words)), np.nan)
-        for row, known in zip(logprobs, of, strict=True):
-            for column, synonyms in enumerate(words):
-                if own := [known[word] for word in {*synonyms} if word in known]:
-                    row[column] = np.logaddexp.reduce(own)
-        return logprobs
+        rows = [add_synonyms(known, targets) for known in of]
+        return np.array(rows).reshape(len(contexts), len(targets))
 
     def _behind(self, befores: Sequence[str], words: Sequence[str]) -> list[dict[str, float]]:
         """The log-probability of each word behind each text."""

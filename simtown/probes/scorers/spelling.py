@@ -14,7 +14,7 @@ A causal model has the chain rule: for it, the last two are the same and exact.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -50,6 +50,17 @@ class Spellings(NamedTuple):
         return totals
 
 
+def synonyms_of(target: str | Sequence[str]) -> list[str]:
+    """The words of a target, each once."""
+    return [target] if isinstance(target, str) else list(dict.fromkeys(target))
+
+
+def add_synonyms(known: Mapping[str, float], targets: Sequence[str | Sequence[str]]) -> list[float]:
+    """Log-probability of each target from those of words; NaN if none of its words is known."""
+    of_words = ([known[word] for word in synonyms_of(target) if word in known] for target in targets)
+    return [float(np.logaddexp.reduce(own)) if own else np.nan for own in of_words]
+
+
 def spell(
     targets: Sequence[str | Sequence[str]], tokens_of: Callable[[str], Tokens | None], policy: Policy
 ) -> Spellings:
@@ -60,7 +71,7 @@ def spell(
     numbers: dict[Tokens, int] = {}
     members = []
     for target in targets:
-        words = [target] if isinstance(target, str) else list(target)
+        words = synonyms_of(target)
         if not words or not all(word.strip() for word in words):
             raise ValueError(f"a target must be a word or several synonyms, not {target!r}")
         spellings = [tokens for word in words if (tokens := tokens_of(word))]
