@@ -31,5 +31,5 @@ def own_code(
         frames = [frame for frame in raised.stack if not frame.filename.startswith(_OURS)]
         own = [frame for frame in frames if frame.filename == frames[0].filename]
         where = "".join(f" in {frame.filename}, line {frame.lineno}" for frame in own[-1:])
-        words = " ".join(str(raised).split())  # str(error) may fail
+        words = " ".join(str(raised).split()) or "it does not say why"  # str(error) may fail
         raise refusal(f"{type(error).__name__}{where}: {words:.{_LONGEST}}") from error

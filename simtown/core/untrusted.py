@@ -66,6 +66,7 @@ _OF_LIBRARIES = {
     r"^Expected `(.+?)`, got `(.+?)`": r"must be <\1>, not <\2>",
     r"^Expected `(.+?)`": r"must be <\1>",
     r"^(Number|Integer value) out of range": "is a number beyond all limits",
+    r"^Image size .(\d+) pixels. exceeds limit of (\d+) pixels.*": r"has \1 pixels, and \2 are the most",
     r"^(JSON is malformed|Input data was truncated).*": "is not JSON",
 }
 _FORMS = {
@@ -331,7 +332,7 @@ def open_picture(path: Path) -> Image.Image:
         except UnidentifiedImageError:
             raise RefusedError("it is not a PNG or JPEG file") from None
         except (Image.DecompressionBombError, SyntaxError, ValueError, struct.error) as error:
-            raise RefusedError(f"it is damaged or too large ({error})") from error
+            raise RefusedError(f"it is damaged or too large ({cause(error)})") from error
 
 
 def eight_bits(picture: Image.Image) -> Image.Image:
@@ -357,7 +358,7 @@ def parse_picture(content: bytes, name: str) -> Image.Image:
     except UnidentifiedImageError:
         raise RefusedError(f"the {name} is not a PNG or JPEG file") from None
     except Image.DecompressionBombError as error:
-        raise RefusedError(f"the {name} is too large ({error})") from None
+        raise RefusedError(f"the {name} is too large: {cause(error)}") from None
 
 
 def open_hdf5(path: Path) -> h5py.File:

@@ -39,6 +39,8 @@ def import_function(place: str, setting: str = "") -> Any:
     Raises SettingsError, which names the setting, if it cannot be imported.
     """
     module, _, function = place.partition(":")
+    if not function:
+        raise SettingsError(f"{place} names no function: write MODULE:FUNCTION", setting)
     search(Path.cwd())
     with own_code(lambda words: SettingsError(f"{place} cannot be imported: {words}", setting)):
         return getattr(import_module(module), function)
@@ -53,6 +55,7 @@ def as_said(reply: Any, query: Query) -> Said:
         return Said(str.__str__(reply))  # of a subclass, whose methods are not ours
     choices = query.gold.choices
     if isinstance(reply, list | tuple | np.ndarray) and len(reply) == len(choices):
+        reply = [None if isinstance(number, bool) else number for number in reply]
         with suppress(TypeError, OverflowError):
             scores = tuple(float(number + 0.0) for number in reply)  # no text is a number
             return Said(choices[int(np.argmax(scores))], scores)
@@ -147,10 +150,11 @@ class ProgramModel(VisionModel):
         try:
             reply = parse_json(line.lstrip("\ufeff"))  # as PowerShell begins
             query = waiting.pop(reply["key"])
-            return query, as_said(reply.get("scores") or reply["text"], query)
+            answer = reply["text"] if reply.get("scores") is None else reply["scores"]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             wanted = 'write {"key": ..., "text": ...} for each question'
             raise UnreachableError(f"{self._words[0]} wrote {line.strip()!r:.80}: {wanted}") from error
+        return query, as_said(answer, query)
 
 
 def _end(process: subprocess.Popen[str], seconds: float) -> None:

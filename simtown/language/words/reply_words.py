@@ -88,7 +88,7 @@ WORDS |= {"seat": WORDS["picture"], "moment": WORDS["truth"]}
 LETTERS = {"truth": {"Y": "yes", "N": "no"}}
 
 #: How models mark thinking: what opens it, and what closes it.
-_THOUGHT = "(?:[a-z]+:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad)"
+_THOUGHT = r"(?:[a-z]+:)?(?:\w*(?:think|thought|reason)\w*|reflection|analysis|scratchpad)"
 _THINKING = {
     rf"<{_THOUGHT}>": rf"</{_THOUGHT}>",
     "◁think▷": "◁/think▷",
@@ -97,6 +97,8 @@ _THINKING = {
     r"<\|begin_of_thought\|>": r"<\|end_of_thought\|>",
     r"<\|start_thinking\|>": r"<\|end_thinking\|>",
     r"<\|channel>thought": r"<channel\|>",
+    "<unused94>(?:thought)?": "<unused95>",
+    r"<\|inner_prefix\|>": r"<\|inner_suffix\|>",
     r"<\|channel\|>(?:analysis|commentary)": r"<\|channel\|>final(?:<\|message\|>)?",
     r"\Aanalysis(?=[a-z])": "assistantfinal",  # the same without special tokens
 }
@@ -183,7 +185,7 @@ UNSURE = (
     r"ascertain(?:ed)?|infer(?:red)?|identify|identified|make out)|"
     r"not sure|can't be sure|not certain|unsure|uncertain|don't know|do not know|no idea|unknown|unclear|"
     r"ambiguous|undetermined|indeterminate|inconclusive|(?:not |un|in)determinable|n/a|"
-    r"too close to (?:say|call|tell)|no way to (?:tell|know)|(?:not enough|insufficient) information|"
+    r"too close to (?:say|call|tell)|no (?:reliable |real |good )?way (?:to|of) (?:tell|know|say|determin|judg|find)(?:e|ing)?(?: out)?|(?:not enough|insufficient) information|"
     r"无法(?:判断|确定|得知)|不能确定|不确定|不知道"
 )
 
@@ -291,7 +293,10 @@ ZERO = pattern(
     r"\b(?:none|aucune?|keine?n?|ning[uú]n[oa]?)\b|(?:\bnot|n't) (?:have |see )?any\b|没有|"
     r"\bno(?= [a-z])(?! (?:way|doubt|idea|image|picture|information|one|more|less|fewer|longer)\b)"
 )
-REASON = pattern(r"\b(?:because|since|as|(?<!of )which|excluding)\b|因为")
+REASON = pattern(
+    r"\b(?:because|since|as|(?<!of )which|excluding)\b|因为|"
+    r"\bof which(?=[^.]*\d[^.]*\d)"
+)  # all parts are named, so that what stands before is asked
 RESULT = pattern(
     r"\W{0,9}\b(?<!okay, )(?<!ok, )(?<!alright, )(?<!well, )"  # which begins a thought, and ends none
     r"(?:so(?!,? let)|therefore|thus|hence|in conclusion|overall|in summary|making|makes|altogether)\b"

@@ -406,17 +406,18 @@ def _detail(
 
 
 def _street_things(batch: ExportBatch, row: int, ids: np.ndarray, program: Form) -> list[list[Any]]:
-    """Things beside the road that a program names and the picture shows, as vehicles are in :func:`_detail`,
-    but by name, without a visible share and a paint.
+    """Things beside the road that a program names, as vehicles are in :func:`_detail`, but by name, without a
+    paint, and with a visible share only if that is 0.
     """
     things, scenes = [], batch.scenes
     named = kinds_named(program)
     assert batch.ids is not None
     for prop, number in zip(scenes.scene(row).props, scenes.ids(row)[1], strict=True):
-        seen = mask_and_box(batch.ids[row], number - 1)
-        if prop.kind in named and seen:
+        if prop.kind in named:
+            seen = mask_and_box(batch.ids[row], number - 1)
+            box, visible = (seen[1], None) if seen else ((0.0,) * 4, 0.0)
             place = map(plain, (prop.x, prop.y, prop.yaw))
-            things.append([prop.kind, *place, *seen[1], None, compressed_run_lengths(ids == number), ""])
+            things.append([prop.kind, *place, *box, visible, compressed_run_lengths(ids == number), ""])
     return things
 
 
