@@ -185,7 +185,8 @@ UNSURE = (
     r"ascertain(?:ed)?|infer(?:red)?|identify|identified|make out)|"
     r"not sure|can't be sure|not certain|unsure|uncertain|don't know|do not know|no idea|unknown|unclear|"
     r"ambiguous|undetermined|indeterminate|inconclusive|(?:not |un|in)determinable|n/a|"
-    r"too close to (?:say|call|tell)|no (?:reliable |real |good )?way (?:to|of) (?:tell|know|say|determin|judg|find)(?:e|ing)?(?: out)?|(?:not enough|insufficient) information|"
+    r"too close to (?:say|call|tell)|(?:not enough|insufficient) information|"
+    r"no (?:reliable |real |good )?way (?:to|of) (?:tell|know|say|determin|judg|find)(?:e|ing)?(?: out)?|"
     r"无法(?:判断|确定|得知)|不能确定|不确定|不知道"
 )
 
