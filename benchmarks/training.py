@@ -22,7 +22,8 @@ benchmarks/results/training.csv.
 
 --stream trains on new examples, as `simtown fit --stream` does, drawn where the model learns: milliseconds of
 a batch for sampling, rendering and learning alone, and for all of it, one batch ahead. `render_share` is
-rendering over rendering and learning. Writes benchmarks/results/fit_stream.csv.
+rendering over rendering and learning, `step_ratio` all of it over learning alone. Writes
+benchmarks/results/fit_stream.csv; give many batches (--n 8192), since the first of each epoch is waited for.
 
 --together times several runs of a grid at once instead: worker processes of one thread against one of all
 threads (on a card: 1, 4, 8 and 16 processes). Writes benchmarks/results/together.csv.
@@ -196,6 +197,7 @@ def streamed(path: Path, settings: FitSettings, rounds: int) -> Iterator[dict[st
         "learn_ms": round(learning, 3),
         "whole_ms": round(whole, 3),
         "render_share": round(rendering / (rendering + learning), 3),
+        "step_ratio": round(whole / learning, 3),
         "images_per_second": round(1e3 * settings.batch / whole),
     }
 

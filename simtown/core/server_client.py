@@ -233,4 +233,4 @@ def _words(answer: requests.Response, body: bytes, path: str) -> str:
         address = urljoin(answer.url, answer.headers["Location"]).removesuffix(path)
         hint = f" (it has moved to {address}: give that URL)"
     text = " ".join(body.decode("utf-8-sig", "replace").split())
-    return f"{answer.status_code} {answer.reason}{hint}: {text}"
+    return f"{answer.status_code} {answer.reason}{hint}" + (f": {text}" if text else "")

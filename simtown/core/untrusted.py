@@ -45,10 +45,12 @@ _LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*
 #: width), surrogates (of file names that are not UTF-8), and separators of lines and paragraphs.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 #: User and password before the host of a URL, and what follows its path: signatures and tokens. In URLs of
-#: other kinds than http, "?" and "#" are letters of a name unless "=" follows.
+#: other kinds than http, "?" and "#" are letters of a name unless "=" follows; "openai:" has a model there.
 _USER = re.compile(r"(\b[a-z][a-z0-9+.-]*:/{1,2})[^/?#\s]*@", re.IGNORECASE)
 _QUERY = re.compile(
-    r"(\b(?:(https?)|[a-z][a-z0-9+.-]*):/{1,2}[^\s?#'\"]+)[?#](?(2)|(?=[^\s'\"]*=))[^\s'\"]*", re.IGNORECASE
+    r"(\b(?:((?<!openai:)https?)|[a-z][a-z0-9+.-]*):/{1,2}[^\s?#'\"]+)[?#](?(2)|(?=[^\s'\"]*=))"
+    r"(?:[^\s'\"]*[^\s'\":;,.)])?",
+    re.IGNORECASE,
 )
 #: What a spreadsheet takes for the beginning of a formula, also in the wide forms of East Asian text.
 _FORMULA = tuple("=+-@＝＋－＠")

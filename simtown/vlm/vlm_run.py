@@ -7,6 +7,7 @@ lacks, so a run that was killed loses nothing and asks nothing twice.
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from json import JSONDecoder
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -221,7 +222,9 @@ def read_answers(path: Path, file: BinaryIO) -> dict[str, Said]:
         DamagedError: a line is not what :func:`evaluate_model` writes.
     """
     content = file.read()
-    *lines, _ = content.split(b"\n")  # the process may have been killed while it wrote the last one
+    *lines, last = content.split(b"\n")
+    if last and not _is_cut(last):
+        lines.append(last)
     answers: dict[str, Said] = {}
     for number, line in enumerate(lines, 1):
         try:
@@ -230,8 +233,21 @@ def read_answers(path: Path, file: BinaryIO) -> dict[str, Said]:
             problem = f"{path}, line {number} is damaged ({cause(error)})"
             raise DamagedError(f"{problem}: delete the line, and its question is asked again") from error
         answers[answer.key] = answer
-    file.truncate(content.rfind(b"\n") + 1)
+    if last in lines[-1:]:
+        file.write(b"\n")
+    else:
+        file.truncate(len(content) - len(last))
     return answers
+
+
+def _is_cut(line: bytes) -> bool:
+    """Whether a last line is the beginning of a record: the process was killed while it wrote that."""
+    text = line.decode(errors="ignore").strip("\0")
+    try:
+        JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return not text or text[0] == "{"
+    return False
 
 
 def headline(task: Mapping[str, Any]) -> str:

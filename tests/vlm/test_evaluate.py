@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from simtown.cli.program import explain
+from simtown.core.files import DamagedError
 from simtown.core.options import SettingsError
 from simtown.core.server_client import UnreachableError
 from simtown.vlm.models import open_model
@@ -96,13 +97,33 @@ def test_wherever_a_file_of_answers_is_cut_off_the_rest_is_asked_again(whole, pa
     path, before = out / ANSWERS_FILE, rows_of(out)
     content = path.read_bytes()
     path.write_bytes(content[: int(cut * len(content))])
-    lines, asked = content[: int(cut * len(content))].split(b"\n")[:-1], len(server.times)
-    kept = [json.loads(line)["key"] for line in lines]
+    lines, asked = content[: int(cut * len(content))].split(b"\n"), len(server.times)
+    kept = [json.loads(line)["key"] for line in lines if line.endswith(b"}")]
     evaluate_model(server.model, paper, VlmSettings(**ALONE, parallel=1), out)
     asked_once(out)
     assert len(server.times) - asked == 24 - len(kept)
     now, then = ([row for row in rows if row["key"] in kept] for rows in (rows_of(out), before))
     assert now == then
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: b"[" + content.strip().replace(b"\n", b",") + b"]",
+        lambda content: content.strip().replace(b"\n", b"\r"),
+        lambda content: content + b"end",
+    ],
+    ids=["a list", "lines of old Macs", "a word"],
+)
+def test_answers_that_another_program_wrote_stay(whole, paper, change):
+    server, out = whole
+    path = out / ANSWERS_FILE
+    before = path.read_bytes()
+    path.write_bytes(change(before))
+    with pytest.raises(DamagedError, match="is damaged"):
+        evaluate_model(server.model, paper, VlmSettings(**ALONE, parallel=1), out)
+    assert path.read_bytes() == change(before)
+    path.write_bytes(before)
 
 
 def test_replies_without_an_answer_are_wrong_and_shown(whole):

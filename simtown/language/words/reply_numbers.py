@@ -66,7 +66,7 @@ _FRACTION = re.compile(r"(?<![\w.,/])(?:(\d{1,9}) )?(\d{1,9})/(\d{1,9})(?![\w/])
 _DIGITS = rf"-?\d+(?:[.,]\d+)*|{UNCLEAR}"
 #: Operators whose neighbours may have units and nouns, and those between bare numbers.
 _OPERATOR = r"[+×÷·±−^√]|\b(?:plus|minus|times|divided by|multiplied by)\b"
-_JOINS = r"[-–—~∼/x&]|\.\.+|to|by|or|and|bis|à|ou|o|oder|et|und|y|或|到|至"
+_JOINS = r"[-–—~∼]{1,3}|[←-⇿⟰-⟿]|[/x&]|\.\.+|vs\.?|versus|to|by|or|and|bis|à|ou|o|oder|et|und|y|或|到|至"
 _BETWEEN = rf"(?<=[\d{UNCLEAR}])(?: ?(?:{_JOINS}) ?|,? )(?=[\d{UNCLEAR}])"
 _EQUALS = r"=|\bequals\b"
 _ARITHMETIC = pattern(f"{_OPERATOR}|{_BETWEEN}|{UNCLEAR}| - ")

@@ -88,14 +88,17 @@ WORDS |= {"seat": WORDS["picture"], "moment": WORDS["truth"]}
 LETTERS = {"truth": {"Y": "yes", "N": "no"}}
 
 #: How models mark thinking: what opens it, and what closes it.
-_THOUGHT = r"(?:[a-z]+:)?(?:\w*(?:think|thought|reason)\w*|reflection|analysis|scratchpad)"
+_THOUGHT = (
+    r"(?:[a-z]+:)?"
+    r"(?:\w*(?:think|thought|reason|monologue)\w*|cot|reflection|analysis|scratchpad|rationale)"
+)
+_ENDS = r"/|end|\w*end\|"
 _THINKING = {
-    rf"<{_THOUGHT}>": rf"</{_THOUGHT}>",
+    rf"<{_THOUGHT}(?:\s[^<>]{{0,40}})?>": rf"</{_THOUGHT}\s*>",
+    rf"\[{_THOUGHT}\]": rf"\[/{_THOUGHT}\]|\[(?:final )?(?:answer|response)\]",
+    rf"<\|(?!{_ENDS}){_THOUGHT}\|>": rf"<\|(?={_ENDS})/?{_THOUGHT}\|>",
     "◁think▷": "◁/think▷",
-    r"\[think\]": r"\[/think\]",
     r"<\|im_start\|>think(?:ing)?": r"<\|im_start\|>answer",
-    r"<\|begin_of_thought\|>": r"<\|end_of_thought\|>",
-    r"<\|start_thinking\|>": r"<\|end_thinking\|>",
     r"<\|channel>thought": r"<channel\|>",
     "<unused94>(?:thought)?": "<unused95>",
     r"<\|inner_prefix\|>": r"<\|inner_suffix\|>",
@@ -124,6 +127,7 @@ BOX = "⟦"
 SPELLINGS = {
     r"(\S.{0,40}?\+\s?)\1{99,}": "2 × ",  # a loop in which a model got caught; of a sum it has no result
     r"(\S.{0,40}?[\s!?;|])\1{99,}": r"\1\1",
+    r"(?<=\d)['’](?=\d{3}(?!\d))": "",  # between thousands
     "[²³¹⁰-⁹]": r"^\g<0>",
     "′": "'",
     "″": '"',
@@ -132,7 +136,12 @@ SPELLINGS = {
 MARKUP = {
     "’": "'",
     "⁄": "/",
-    r"\+/-": "±",
+    r"\+/?-|\bplus or minus\b": "±",
+    "[‒―]": "–",
+    r"[〜⁓]|(?<=\d) ?\\(?:sim|approx) ?(?=\d)": "~",
+    "⋯": "...",
+    "[≃≅≒]": "≈",
+    "(?![√∼≈−∅≤≥≠∓∕∗∙⋅∴∵])[∀-⋿⨀-⫿]": "≥",  # a sign that is not read
     "(?<=[㐀-鿿])(?=[a-z0-9])|(?<=[a-z0-9])(?=[㐀-鿿])": " ",
     r"(?<=\d)( ?)\*\1(?=\d)": "×",
     r"<\|begin_of_box\|>": "⟦",
@@ -145,7 +154,7 @@ MARKUP = {
     r"(\d) ?(?:[\"”]|in\b\.?(?= *(?:$|[),;=/\n])))": r"\1 inches ",
     r"[*`#\"“”|_]": " ",
     r"\\+": r"\\",
-    r"\b(approx|ca|max|min)\.": r"\1",
+    r"\b(approx|ca|max|min|vs)\.": r"\1",
     r"\\(?:approx|sim)\b": "about ",
     r"(\d) ?(?:'|(?:ft|foot|feet)\b\.?)[ -]?(\d+)(?: ?in(?:ch(?:es)?)?)?\b": r"\1 feet \2 inches",
     r"\\[dt]?frac *\{(\d+)\} *\{(\d+)\}": r" \1/\2",
@@ -206,7 +215,8 @@ CLAUSE = pattern(r"\b(?:because|since|as|which|while|whereas|although|though|whe
 PLACED = pattern(r" (?:of|the|to|an?|behind|next|in front|beside|that|view|edge)\b")
 #: Joins two answers, of which both or none is to be known.
 OR = pattern(
-    r"(?<=[\w)])(?:,? (?:or(?! so\b)|ou|oder) | ?(?:/|或者?) ?)(?:(?:an?|the|in|on|to|about) )*(?=[\w(])"
+    r"(?<=[\w)])(?:[ ,(–—-]{1,3}(?:or(?! so\b)|ou|oder|vs\.?|versus)[ -]| ?(?:/|或者?) ?)"
+    r"(?:(?:an?|the|in|on|to|about) )*(?=[\w(])"
 )
 #: Signs beside which no number is an answer, as in > 3 or √9.
 _SIGNS = "[<>≤≥≪≫≲≳⩽⩾≮≯≠±∓√∛×÷·−+^*/]"
@@ -228,7 +238,8 @@ LIMIT_BEHIND = pattern(
     r"[ -](?:(?:and an? )?(?:hundred|thousand|million|dozen|pair|half|quarter|third)s?|times|squared|"
     r"cubed|sq|per|s|an? (?:second|minute|hour)|at (?:the very )?(?:least|most)|"
     r"(?:min|max)(?:imum)?|tops|plus|and (?:counting|more|up|upwards|above|over)|doubled|tripled|halved)\b|"
-    r",? (?:give or take|plus or minus|plus-minus) (?=\w)|"
+    r"(?: [a-z]+)? \(?(?:(?:at (?:an? |the )?)?(?:min|max)(?:imum)?|at (?:least|most))\b|"
+    r",? (?:give or take|plus-minus) (?=\w)|"
     r" ?[辆輛个個台米]? ?(?:以上|以下|左右|多)"
 )
 #: Before a number that names one of several pictures: it counts and measures nothing.
