@@ -21,6 +21,7 @@ import requests
 
 from simtown.core.options import SettingsError
 from simtown.core.terminal import complain
+from simtown.core.untrusted import parse_json
 
 #: Variables of the environment that may hold the key, the first that is set.
 KEYS = ("SIMTOWN_API_KEY", "OPENAI_API_KEY")
@@ -136,6 +137,7 @@ class Server:
                 if status < 300:
                     with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
                         value = read(body)
+                    status = status if value is not None else _code_in(body) or status
             except Exception as error:  # libraries of HTTP raise many kinds
                 problem = _failure(error)
             if self._key:  # before anything is cut, which would leave a part of it
@@ -226,11 +228,23 @@ def _seconds(retry_after: str) -> float:
     return 0.0
 
 
+def _code_in(body: bytes) -> int:
+    """The status that the body of an error names, though it was sent as a success; 0 if there is none."""
+    with suppress(ValueError, AttributeError):
+        reply = parse_json(body.decode("utf-8-sig"))
+        for part in (reply, reply.get("error")):
+            code = part.get("code")
+            if isinstance(code, int) and 400 <= code < 500:
+                return code
+    return 0
+
+
 def _words(answer: requests.Response, body: bytes, path: str) -> str:
     """A server's refusal in words, and the remedy."""
-    hint = f" (is the key in {KEYS[0]} right?)" if answer.status_code in (401, 403) else ""
+    text = " ".join(body.decode("utf-8-sig", "replace").split())
+    is_key = answer.status_code in (401, 403) and not OF_CONTENT.search(text)
+    hint = f" (is the key in {KEYS[0]} right?)" if is_key else ""
     if answer.is_redirect:
         address = urljoin(answer.url, answer.headers["Location"]).removesuffix(path)
         hint = f" (it has moved to {address}: give that URL)"
-    text = " ".join(body.decode("utf-8-sig", "replace").split())
     return f"{answer.status_code} {answer.reason}{hint}" + (f": {text}" if text else "")

@@ -228,7 +228,7 @@ def read_answers(path: Path, file: BinaryIO) -> dict[str, Said]:
     answers: dict[str, Said] = {}
     for number, line in enumerate(lines, 1):
         try:
-            answer = msgspec.convert(parse_json(line.decode()), StoredAnswer)
+            answer = msgspec.convert(parse_json(line.decode("utf-8-sig")), StoredAnswer)
         except ValueError as error:
             problem = f"{path}, line {number} is damaged ({cause(error)})"
             raise DamagedError(f"{problem}: delete the line, and its question is asked again") from error

@@ -146,8 +146,12 @@ def test_what_all_questions_get_stops_the_run_in_the_words_of_the_server(name, p
     assert (tmp_path / "out" / ANSWERS_FILE).read_text() == ""
 
 
+INSIDE = Raw(json.dumps({"object": "error", "error": {"message": "bad", "code": 422}}).encode(), 200, {})
+
+
 @pytest.mark.parametrize(
-    "refusal", [refuse("content_filter"), refuse("bad", 422), refuse("too long"), refuse("flagged", 403)]
+    "refusal",
+    [refuse("content_filter"), refuse("bad", 422), refuse("too long"), refuse("flagged", 403), INSIDE],
 )
 def test_a_refusal_of_one_question_is_its_answer(refusal, paper, tmp_path):
     numbers, turns = itertools.count(), (0, 1, 9, 23)

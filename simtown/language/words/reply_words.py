@@ -185,16 +185,20 @@ LETTER = re.compile(
 # What makes a reply none, or the answer "cannot tell".
 REFUSES = pattern(
     r"\bas an ai\b|\b(?:can't|cannot|can not|(?:un|not )able to|don't|do not) (?:\w+ly )?(?:see|view|process|"
-    r"analy[sz]e|access|assist|help|answer|have)\b|\bno (?:image|picture|photo)|\bplease (?:provide|upload)"
+    r"analy[sz]e|access|assist|help|answer|have)\b(?! (?:enough|sufficient))|"
+    r"\bno (?:image|picture|photo)|\bplease (?:provide|upload)"
 )
 MAYBE = pattern(r"\b(?:maybe|perhaps|possibly|might|could be|either|would be\b.{0,60}? if|otherwise)\b")
+_TOLD = "(?:information|info|details?|context|evidence|data)"
 UNSURE = (
     r"(?:can't|cannot|can not|couldn't|could not|(?:not |\w+n't |un)able to|(?:not |\w+n't |im)possible to|"
     r"(?:hard|difficult) to)(?: be)?(?: \w+ly)? (?:tell|told|say|determined?|discern(?:ed)?|judged?|be sure|"
     r"ascertain(?:ed)?|infer(?:red)?|identify|identified|make out)|"
     r"not sure|can't be sure|not certain|unsure|uncertain|don't know|do not know|no idea|unknown|unclear|"
     r"ambiguous|undetermined|indeterminate|inconclusive|(?:not |un|in)determinable|n/a|"
-    r"too close to (?:say|call|tell)|(?:not enough|insufficient) information|"
+    r"too close to (?:say|call|tell)|"
+    rf"(?:(?:not|\w+n't)(?: \w+){{0,3}} (?:enough|sufficient)|insufficient)(?: \w+)? {_TOLD}|"
+    rf"{_TOLD}[\w ]{{0,40}} (?:(?:is|are)(?: not|n't) (?:enough|sufficient)|(?:is|are) insufficient)|"
     r"no (?:reliable |real |good )?way (?:to|of) (?:tell|know|say|determin|judg|find)(?:e|ing)?(?: out)?|"
     r"无法(?:判断|确定|得知)|不能确定|不确定|不知道"
 )
