@@ -12,9 +12,8 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
-from itertools import pairwise
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -27,8 +26,6 @@ from simtown.core.files import DamagedError
 GRACE = 10.0
 #: Signals that a terminal sends to all processes of a command. Workers leave them to their parent.
 _OF_TERMINALS = (signal.SIGINT, signal.SIGHUP)
-#: Bytes to read that are worth a thread.
-_A_THREAD = 1 << 20
 
 
 class WorkerError(RuntimeError):
@@ -51,19 +48,6 @@ class Outcome:
 def default_workers() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def in_threads(work: Callable[[slice], None], rows: int, nbytes: int) -> None:
-    """Do work on all rows, in as many threads as its bytes are worth; in one within a worker process."""
-    most = 1 if multiprocessing.parent_process() else default_workers()
-    count = max(min(most, nbytes // _A_THREAD), 1)
-    ends = [rows * number // count for number in range(count + 1)]
-    parts = [slice(begin, end) for begin, end in pairwise(ends)]
-    if count == 1:
-        return work(parts[0])
-    with ThreadPoolExecutor(count) as pool:
-        for done in [pool.submit(work, part) for part in parts]:
-            done.result()
 
 
 @contextlib.contextmanager

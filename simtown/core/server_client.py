@@ -163,6 +163,7 @@ class Server:
             for chunk in answer.iter_content(2**16):
                 body += chunk
                 if len(body) > LARGEST_REPLY:
+                    body.clear()  # which the error would keep
                     raise _ReplyError(f"its reply is longer than {LARGEST_REPLY:,} bytes")
         return answer, bytes(body)
 

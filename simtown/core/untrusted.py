@@ -253,6 +253,9 @@ def _parse(parser: Callable[[Any], Any], text: str | bytes) -> Any:
     except ValueError as error:
         if "int_max_str_digits" in str(error):
             raise ValueError("it holds a number of thousands of digits") from None
+        if place := re.search(r"\(at (line \d+|end)", str(error)):
+            what = "a name twice" if re.search("overwrite|declare|mutate", str(error)) else "wrong TOML"
+            raise ValueError(f"{what}, at {place[1].replace('end', 'its end')}") from None
         raise
     layer = [value]
     for _ in range(DEEPEST):

@@ -81,7 +81,7 @@ def test_exponents_of_a_sweep():
 
 def test_settings_that_make_no_sense():
     for targets in ((), (75,), (0.9, float("nan")), (0.9, 0.90001)):
-        with pytest.raises(ValueError, match="targets must"):
+        with pytest.raises(ValueError, match="`targets` must"):
             estimate([exact("pbn", 5, 500, 0.6)], targets=targets)
     with pytest.raises(ValueError, match="replicates"):
         estimate([exact("pbn", 5, 500, 0.6)], replicates=5)

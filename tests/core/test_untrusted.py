@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from simtown.core import untrusted
-from simtown.core.untrusted import RefusedError, figure_text, markdown, printable
+from simtown.core.untrusted import RefusedError, figure_text, markdown, parse_toml, printable
 from tests.hostile.marks import IN_PYTHON, Marking
 
 
@@ -235,6 +235,14 @@ def test_matplotlib_sees_no_mathematics(text):
     assert label
     assert not label.startswith("_")  # which a legend would leave out
     assert figure_text("two\nlines") == "two\nlines"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("a = 1\nb 2", "wrong TOML, at line 2"), ("[x]\n[x]\n", "a name twice, at line 2")]
+)
+def test_toml_is_refused_in_our_words(text, words):
+    with pytest.raises(ValueError, match=words):
+        parse_toml(text)
 
 
 def test_urls_are_printed_without_secrets():

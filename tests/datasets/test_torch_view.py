@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simtown.core import processes
 from simtown.datasets.reading.reader import LRUCache, open_dataset
 
 torch = pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
@@ -36,21 +35,6 @@ def test_a_batch_is_its_rows(rich):
     assert alike(default_collate(list(rows)), one_by_one)
     assert alike(default_collate(rows), one_by_one)
     assert [row["answer"] for row in rows[1:]] == [view[23]["answer"], view[3]["answer"]]
-
-
-@pytest.mark.parametrize("crop", [None, (60, 30)])
-def test_threads_read_what_one_reads(rich, monkeypatch, crop):
-    split = open_dataset(rich).train
-    rows = np.arange(len(split)).repeat(20)[::-1]
-    batches = []
-    for processors in (1, 3):
-        monkeypatch.setattr(processes, "default_workers", lambda own=processors: own)
-        torch.manual_seed(5)
-        batches.append(default_collate(split.torch(crop).__getitems__(rows.tolist())))
-    assert batches[0]["image"].nbytes > 2 << 20
-    assert alike(*batches)
-    with pytest.raises(IndexError):
-        split.images([*rows, len(split)])
 
 
 @pytest.mark.parametrize("crop", [(40, 20), (64, 1), (1, 32)])

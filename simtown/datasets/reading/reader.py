@@ -20,7 +20,6 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.core.files import DamagedError
 from simtown.core.notebook import OBJECT, SUBJECT, as_html, figure, marked
 from simtown.core.pool import require_shared
-from simtown.core.processes import in_threads
 from simtown.datasets.addresses import name_of, url_of
 from simtown.datasets.making import summaries
 from simtown.datasets.making.manifests import SEAL
@@ -460,12 +459,8 @@ class Split(Sequence[Example]):
         rows = self._row_numbers(rows)
         if out is None:
             out = np.empty((len(rows), *shape), dtype=kind)
-
-        def read(part: slice) -> None:
-            for number, places, own in self._by_shard(rows[part]):
-                self._read_pictures(number, name, own, out[part], places)
-
-        in_threads(read, len(rows), out.nbytes)
+        for number, places, own in self._by_shard(rows):
+            self._read_pictures(number, name, own, out, places)
         return out
 
     def __getitem__(self, i: Any) -> Any:

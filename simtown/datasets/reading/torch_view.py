@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simtown.core.processes import in_threads
 from simtown.datasets.reading.handover import Room
 
 if TYPE_CHECKING:
@@ -116,16 +115,12 @@ def _read_windows(split: Split, rows: np.ndarray, out: np.ndarray) -> np.ndarray
     height, width = out.shape[-3:-1]
     spare = shape[-2] - width, shape[-3] - height
     corners = np.stack([torch.randint(most + 1, (len(out),)).numpy() for most in spare], axis=1)
-
-    def read(own: slice) -> None:
-        whole = np.empty((_CUT_TOGETHER, *shape), dtype=np.uint8)
-        for begin in range(own.start, own.stop, _CUT_TOGETHER):
-            part = slice(begin, min(begin + _CUT_TOGETHER, own.stop))
-            pictures = split.images(rows[part], out=whole[: len(rows[part])])
-            for picture, window, (left, top) in zip(pictures, out[part], corners[part].tolist(), strict=True):
-                window[...] = picture[..., top : top + height, left : left + width, :]
-
-    in_threads(read, len(rows), out.nbytes)
+    whole = np.empty((_CUT_TOGETHER, *shape), dtype=np.uint8)
+    for begin in range(0, len(rows), _CUT_TOGETHER):
+        part = slice(begin, begin + _CUT_TOGETHER)
+        pictures = split.images(rows[part], out=whole[: len(rows[part])])
+        for picture, window, (left, top) in zip(pictures, out[part], corners[part].tolist(), strict=True):
+            window[...] = picture[..., top : top + height, left : left + width, :]
     return corners
 
 
