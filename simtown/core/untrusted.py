@@ -48,7 +48,8 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 #: other kinds than http, "?" and "#" are letters of a name unless "=" follows; "openai:" has a model there.
 _USER = re.compile(r"(\b[a-z][a-z0-9+.-]*:/{1,2})[^/?#\s]*@", re.IGNORECASE)
 _QUERY = re.compile(
-    r"(\b(?:((?<!openai:)https?)|[a-z][a-z0-9+.-]*):/{1,2}[^\s?#'\"]+)[?#](?(2)|(?=[^\s'\"]*=))"
+    r"((?:\b(openai:)|(?<!openai:)\b)(?:(https?)|[a-z][a-z0-9+.-]*):/{1,2}[^\s?#'\"]+)"
+    r"(?(2)\?|[?#])(?(3)|(?=[^\s'\"]*=))"
     r"(?:[^\s'\"]*[^\s'\":;,.)])?",
     re.IGNORECASE,
 )

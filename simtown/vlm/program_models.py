@@ -54,8 +54,8 @@ def as_said(reply: Any, query: Query) -> Said:
     if isinstance(reply, str):
         return Said(str.__str__(reply))  # of a subclass, whose methods are not ours
     choices = query.gold.choices
-    if isinstance(reply, list | tuple | np.ndarray) and len(reply) == len(choices):
-        reply = [None if isinstance(number, bool) else number for number in reply]
+    is_row = isinstance(reply, list | tuple | np.ndarray) and len(reply) == len(choices)
+    if is_row and not any(isinstance(number, bool | np.bool_) for number in reply):
         with suppress(TypeError, OverflowError):
             scores = tuple(float(number + 0.0) for number in reply)  # no text is a number
             return Said(choices[int(np.argmax(scores))], scores)

@@ -249,11 +249,18 @@ def test_urls_are_printed_without_secrets():
     shown = {
         "https://user:secret@host/town": "https://host/town",
         "s3://key:se@cret@bucket/town": "s3://bucket/town",
+        "openai:https://h/v1?secret#m": "openai:https://h/v1",
         "https://host/town#token=secret, s3://b/a#b?c=d": "https://host/town, s3://b/a",
         "s3:/user:secret@bucket/a, https://h/x?sig=secret: no": "s3:/bucket/a, https://h/x: no",
     }
     shown |= {
-        same: same for same in ("http://127.0.0.1:80/token/ asks", "a@b.example: is it? C:/x", "s3://b/a#1?x")
+        same: same
+        for same in (
+            "http://127.0.0.1:80/token/ asks",
+            "openai:http://h/v1#m; no",
+            "a@b.example: is it? C:/x",
+            "s3://b/a#1?x",
+        )
     }
     assert {text: printable(text) for text in shown} == shown
 

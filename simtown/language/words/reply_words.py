@@ -309,10 +309,8 @@ ZERO = pattern(
     r"\b(?:none|aucune?|keine?n?|ning[uú]n[oa]?)\b|(?:\bnot|n't) (?:have |see )?any\b|没有|"
     r"\bno(?= [a-z])(?! (?:way|doubt|idea|image|picture|information|one|more|less|fewer|longer)\b)"
 )
-REASON = pattern(
-    r"\b(?:because|since|as|(?<!of )which|excluding)\b|因为|"
-    r"\bof which(?=[^.]*\d[^.]*\d)"
-)  # all parts are named, so that what stands before is asked
+# What stands before "of which" is asked if all parts are named behind it.
+REASON = pattern(r"\b(?:because|since|as|(?<!of )which|excluding)\b|因为|\bof which(?=[^.]*\d[^.]*\d)")
 RESULT = pattern(
     r"\W{0,9}\b(?<!okay, )(?<!ok, )(?<!alright, )(?<!well, )"  # which begins a thought, and ends none
     r"(?:so(?!,? let)|therefore|thus|hence|in conclusion|overall|in summary|making|makes|altogether)\b"
