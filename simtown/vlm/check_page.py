@@ -26,8 +26,8 @@ _NOTE = (
     "A pair is solved if both of its questions, which have the same words and different answers, are "
     "answered rightly. Delivered: more answers are right than guesses. Not delivered: fewer pairs are solved "
     "than of the control, which is asked in doubt, and beyond guesses at most half as many are right. "
-    "Less: control less probe, with its 95 % interval. Probes are judged after "
-    f"{', '.join(map(str, LOOKS))} pairs alone."
+    "Less: control less probe, with its 95 % interval, often too wide for so few pairs. Probes are judged "
+    f"after {', '.join(map(str, LOOKS))} pairs alone."
 )
 
 
