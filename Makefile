@@ -14,8 +14,7 @@ DEMO := .venv-demo/bin
 TEST := .venv-test/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check
 # The versions of constraints.txt with their hashes. Neither a folder nor PyTorch can be installed so: tools/resolve.py says why.
-# Modules are compiled as they are imported: few of them are, and to compile all takes as long as to unpack them.
-HASHED := $(INSTALL) --no-compile --require-hashes --no-deps
+HASHED := $(INSTALL) --require-hashes --no-deps
 OPENGL_PACKAGES := libegl1 libegl-mesa0 libgl1-mesa-dri libgl1 libosmesa6
 BROWSER_PACKAGES := chromium chromium-driver
 
@@ -73,7 +72,7 @@ demo: python
 	@if [[ -n '$(TORCH_INDEX)' ]] && $(PYTHON) -c 'import urllib.request as u; u.urlopen("$(TORCH_INDEX)/torch/", timeout=10)' 2>/dev/null; \
 	then \
 	    echo 'Installing about 4 GB into .venv-test. PyTorch comes from $(TORCH_INDEX).'; \
-	    $(TEST)/python $(INSTALL) --no-compile -c constraints.txt --no-deps --index-url '$(TORCH_INDEX)' torch; \
+	    $(TEST)/python $(INSTALL) -c constraints.txt --no-deps --index-url '$(TORCH_INDEX)' torch; \
 	else \
 	    echo 'Installing into .venv-test: about 7 GB if PyPI gives PyTorch with CUDA, 4 GB if not (TORCH_INDEX=URL names another index for it).'; \
 	fi

@@ -18,9 +18,10 @@ MODULES = {path.stem: path for path in (ROOT / "simtown").rglob("*.py") if path.
 
 def texts() -> Iterator[tuple[str, str]]:
     """Name and text of pages without diffs and addresses, of docstrings, and of sources in C++."""
-    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("simtown/**/*.[mch][dpu]*")]:
+    kinds = ("*.md", "docs/**/*.md", *(f"simtown/**/*.{kind}" for kind in ("md", "cpp", "hpp", "cu", "cuh")))
+    for path in (path for kind in kinds for path in ROOT.glob(kind)):
         name = path.relative_to(ROOT).as_posix()
-        if path.is_file() and not name.startswith(MADE):
+        if not name.startswith(MADE):
             text = path.read_text(encoding="utf-8")
             yield name, re.sub(r"^```diff.*?^```|https?://\S+", "", text, flags=re.M | re.S)
     for path in (path for top in ("simtown", "tools", "benchmarks") for path in (ROOT / top).rglob("*.py")):
